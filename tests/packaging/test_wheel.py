@@ -1,0 +1,109 @@
+"""The wheel as a user gets it: built, installed outside the checkout without cupy, and put to work there."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.slow
+
+CHECKOUT = Path(__file__).parents[2]
+# What only an extra brings. The plugin is loaded by mypy, so it may import mypy.
+NEEDS_AN_EXTRA = "moonxi.mypy_plugin"
+IMPORT_EVERYTHING = f"""
+import importlib, pkgutil, sysconfig, moonxi
+assert moonxi.__file__.startswith(sysconfig.get_path("purelib")), moonxi.__file__
+assert importlib.util.find_spec("cupy") is None
+names = [module.name for module in pkgutil.walk_packages(moonxi.__path__, "moonxi.", onerror=lambda name: None)]
+for name in names:
+    if not name.startswith("{NEEDS_AN_EXTRA}") and not name.endswith("__main__"):
+        importlib.import_module(name)
+print(len(names))
+"""
+
+
+def run(*command: str | Path, folder: Path) -> str:
+    """Output of a command that succeeds, run in ``folder`` with nothing of the checkout on its path."""
+    env = {name: value for name, value in os.environ.items() if name not in {"PYTHONPATH", "VIRTUAL_ENV"}}
+    done = subprocess.run(
+        [str(part) for part in command],
+        cwd=folder,
+        env=env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, f"{command}\n{done.stdout}"
+    return done.stdout
+
+
+def environment(folder: Path, requirement: str) -> Path:
+    """The interpreter of a new environment that holds ``requirement``."""
+    run(sys.executable, "-m", "venv", folder, folder=folder.parent)
+    python = folder / "bin" / "python"
+    run(python, "-m", "pip", "install", "--quiet", requirement, folder=folder)
+    return python
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel built from the source distribution, so that both are complete."""
+    folder = tmp_path_factory.mktemp("dist")
+    run(sys.executable, "-m", "build", "--outdir", folder, CHECKOUT, folder=folder)
+    [built] = folder.glob("moonxi-*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def bare_python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An environment with the wheel and its normal dependencies."""
+    return environment(tmp_path_factory.mktemp("bare") / "env", str(wheel))
+
+
+@pytest.fixture(scope="module")
+def dev_python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An environment with the wheel and the tools of development."""
+    return environment(tmp_path_factory.mktemp("dev") / "env", f"{wheel}[dev]")
+
+
+def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
+    version = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["project"]["version"]
+    package = {
+        path.relative_to(CHECKOUT).as_posix()
+        for path in (CHECKOUT / "moonxi").rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    names = {name for name in zipfile.ZipFile(wheel).namelist() if not name.startswith(f"moonxi-{version}.dist-info/")}
+    assert names == package
+    assert "moonxi/py.typed" in names
+    assert any(name.startswith("moonxi/data/mnist_subset/") for name in names)
+
+
+def test_the_wheel_carries_both_licences(wheel: Path) -> None:
+    licences = {name.rpartition("/licenses/")[2] for name in zipfile.ZipFile(wheel).namelist() if "/licenses/" in name}
+    assert licences == {"LICENSE", "NOTICE"}
+
+
+def test_the_wheel_is_under_four_megabytes(wheel: Path) -> None:
+    assert wheel.stat().st_size < 4_000_000
+
+
+def test_every_module_imports_from_the_wheel_without_an_extra(bare_python: Path, tmp_path: Path) -> None:
+    assert int(run(bare_python, "-c", IMPORT_EVERYTHING, folder=tmp_path)) > 10
+
+
+def test_mnist_trains_from_the_wheel_without_an_extra(bare_python: Path, tmp_path: Path) -> None:
+    shutil.copy(CHECKOUT / "examples" / "mnist.py", tmp_path)
+    assert "test accuracy: 0.9" in run(bare_python, "mnist.py", folder=tmp_path)
+
+
+def test_the_must_fail_suite_passes_against_the_wheel(dev_python: Path, tmp_path: Path) -> None:
+    suite = tmp_path / "typecheck_tests"
+    shutil.copytree(CHECKOUT / "typecheck_tests", suite, ignore=shutil.ignore_patterns("__pycache__", ".mypy_cache"))
+    run(dev_python, suite / "run.py", folder=tmp_path)
