@@ -46,23 +46,23 @@ clean:
 	rm -rf .venv .venv-* build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-$(VENV)/.installed: pyproject.toml $(python)
+$(VENV)/.installed: pyproject.toml $(VENV)/.checkout
 	@echo 'Installing moonxi into $(VENV)'
 	@$(python) -m pip install --quiet --editable '.[progress]'
 	@touch $@
 
-$(VENV)/.installed-dev: pyproject.toml $(python)
+$(VENV)/.installed-dev: pyproject.toml $(VENV)/.checkout
 	@echo 'Installing moonxi and its development tools into $(VENV)'
 	@$(python) -m pip install --quiet --editable '.[dev]'
 	@touch $(VENV)/.installed $@
 
-# The last line is written last: an environment that was begun but not finished is made anew. So is one that came
-# along in a copied or moved checkout, whose editable install would run the code of the old place.
-$(python):
+$(VENV)/.checkout:
 	@python=$$(PYTHON='$(PYTHON)' scripts/find-python.sh) && \
 	    echo "Creating $(VENV) with $$python" && "$$python" -m venv --clear '$(VENV)'
-	@pwd -P > $(VENV)/checkout
+	@pwd -P > $@
 
-ifneq ($(shell cat $(VENV)/checkout 2>/dev/null),$(CURDIR))
-$(python): force
+# Made anew: an environment that was begun but not finished, one whose interpreter is gone, and one that came along in
+# a copied or moved checkout, whose editable install would run the code of the old place.
+ifneq ($(shell test -x $(python) && cat $(VENV)/.checkout 2>/dev/null),$(CURDIR))
+$(VENV)/.checkout: force
 endif
