@@ -1,0 +1,31 @@
+"""From plain tensors to tensors under differentiation: the most capable class that the plain one allows."""
+
+from typing import overload
+
+from moonxi.autodiff.blas import BlasGrad
+from moonxi.autodiff.tensor import Grad
+from moonxi.traits import MlpTensor, Tensor
+
+
+@overload
+def variable[T: MlpTensor](value: T, /) -> BlasGrad[T]: ...
+@overload
+def variable[T: Tensor](value: T, /) -> Grad[T]: ...
+def variable(value: Tensor, /) -> object:
+    """A tensor with respect to which to differentiate."""
+    return _lift(value, ())
+
+
+@overload
+def constant[T: MlpTensor](value: T, /) -> BlasGrad[T]: ...
+@overload
+def constant[T: Tensor](value: T, /) -> Grad[T]: ...
+def constant(value: Tensor, /) -> object:
+    """A tensor that takes no part in differentiation: data, targets, masks."""
+    return _lift(value, None)
+
+
+def _lift(value: Tensor, parents: tuple[()] | None) -> object:
+    if isinstance(value, MlpTensor):
+        return BlasGrad(value, parents)
+    return Grad(value, parents)

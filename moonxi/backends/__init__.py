@@ -1,0 +1,1 @@
+"""The backends: tensor classes that hold numbers. They never import each other."""

@@ -1,0 +1,49 @@
+"""The errors moonxi raises on purpose.
+
+Each message reads ``operation: operands: rule``, and says what to do where that is not plain from the rule.
+Every class also derives from the built-in that a Python programmer would expect to catch.
+"""
+
+
+class MoonxiError(Exception):
+    """Base of every deliberate error of moonxi."""
+
+
+class ShapeError(MoonxiError, ValueError):
+    """The shapes of the operands do not fit the operation."""
+
+
+class AxisError(ShapeError, IndexError):
+    """An axis or an index lies outside the tensor."""
+
+
+class OperandError(MoonxiError, TypeError):
+    """An operand has the wrong class, element type, device or level of differentiation."""
+
+
+class LabelError(MoonxiError, ValueError):
+    """A class index lies outside the classes that exist."""
+
+
+class GradientError(MoonxiError, RuntimeError):
+    """A gradient was asked for where there is none, or is wrong."""
+
+
+class ModuleError(MoonxiError, TypeError):
+    """A model is built, mapped or updated in a way its structure does not allow."""
+
+
+class DeviceError(MoonxiError, RuntimeError):
+    """A device, its driver or the package that drives it is missing."""
+
+
+class DataError(MoonxiError, ValueError):
+    """A data file cannot be read, is damaged, or is not what it should be."""
+
+
+class CheckpointError(MoonxiError, ValueError):
+    """A file of weights cannot be read, or belongs to another model."""
+
+
+class NonFiniteError(MoonxiError, ArithmeticError):
+    """A loss or a parameter became NaN or infinite."""

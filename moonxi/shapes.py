@@ -1,0 +1,239 @@
+"""The shape rule of every operation, with its error text, written once.
+
+A rule takes the shapes of the operands and gives the shape of the result, or raises `ShapeError`. Sizes are integers
+or symbolic (`moonxi.dims`); of symbolic sizes a rule refuses only what is provably wrong. NumPy arrays follow the
+same rules by themselves, so that backend asks here only when NumPy has refused; a test holds the two together.
+"""
+
+from math import prod
+from types import EllipsisType
+from typing import NoReturn
+
+from moonxi.dims import Size, provably_different, provably_equal
+from moonxi.errors import AxisError, OperandError, ShapeError
+
+type Sizes = tuple[Size, ...]
+type Item = int | slice | EllipsisType | None
+
+
+def show(shape: Sizes) -> str:
+    """A shape as text: ``(3, 4)``."""
+    return f"({shape[0]},)" if len(shape) == 1 else f"({', '.join(map(str, shape))})"
+
+
+def fail(operation: str, operands: str, rule: str) -> NoReturn:
+    """Raise a `ShapeError` in the common form."""
+    raise ShapeError(f"{operation}: {operands}: {rule}")
+
+
+def axis(shape: Sizes, number: int, operation: str) -> int:
+    """One axis counted from the front; raises `AxisError` if there is no such axis."""
+    rank = len(shape)
+    if not -rank <= number < rank:
+        axes_there = f"axes run from {-rank} to {rank - 1}" if rank else "a scalar has no axes"
+        raise AxisError(f"{operation}: {show(shape)}, axis {number}: {axes_there}")
+    return number % rank
+
+
+def axes(shape: Sizes, numbers: int | tuple[int, ...] | None, operation: str) -> tuple[int, ...]:
+    """Axes counted from the front, ``None`` being all of them; raises for one that is absent or named twice."""
+    if numbers is None:
+        return tuple(range(len(shape)))
+    if isinstance(numbers, int):
+        return (axis(shape, numbers, operation),)
+    found = tuple(axis(shape, number, operation) for number in numbers)
+    if len(set(found)) != len(found):
+        fail(operation, f"{show(shape)}, axes {numbers}", "an axis is named twice")
+    return found
+
+
+def broadcast[S: Size](operation: str, *operands: tuple[S, ...]) -> tuple[S, ...]:
+    """NumPy's rule: aligned at the last axis, sizes are equal or one of them is 1."""
+    rank = max(map(len, operands))
+    result: list[S] = []
+    for position in range(-rank, 0):
+        size: S | None = None
+        for shape in operands:
+            if -position > len(shape):
+                continue
+            here = shape[position]
+            if size is None or provably_equal(size, 1):
+                size = here
+            elif not provably_equal(here, 1) and provably_different(size, here):
+                # Two different sizes still broadcast if one of them can be 1.
+                if provably_different(size, 1) and provably_different(here, 1):
+                    given = " and ".join(map(show, operands))
+                    fail(operation, given, f"axis {position} has sizes {size} and {here}, which are not equal or 1")
+                size = here if not provably_different(size, 1) else size
+        assert size is not None, "an axis of the result comes from some operand"
+        result.append(size)
+    return tuple(result)
+
+
+def equal[S: Size](operation: str, left: tuple[S, ...], right: tuple[S, ...], /) -> tuple[S, ...]:
+    """The two shapes must be the same: where broadcasting would hide a mistake."""
+    if len(left) != len(right) or any(map(provably_different, left, right)):
+        fail(operation, f"{show(left)} and {show(right)}", "the shapes must be equal; reshape one of them if you mean it")
+    return left
+
+
+def matmul[S: Size](left: tuple[S, ...], right: tuple[S, ...]) -> tuple[S, ...]:
+    """``(..., n, k) @ (..., k, m) -> (..., n, m)``."""
+    given = f"{show(left)} @ {show(right)}"
+    if len(left) < 2 or len(right) < 2:
+        fail("matmul", given, "both operands need at least two axes; reshape a vector to one row or one column")
+    if provably_different(left[-1], right[-2]):
+        fail("matmul", given, f"inner dimensions differ ({left[-1]} and {right[-2]})")
+    if len(left) == len(right) == 2:
+        return left[0], right[1]
+    return (*broadcast("matmul (leading axes)", left[:-2], right[:-2]), left[-2], right[-1])
+
+
+def transpose(shape: Sizes) -> tuple[int, ...]:
+    """The permutation that exchanges the last two axes."""
+    if len(shape) < 2:
+        fail("transpose", show(shape), "needs at least two axes")
+    rank = len(shape)
+    return (*range(rank - 2), rank - 1, rank - 2)
+
+
+def permute[S: Size](shape: tuple[S, ...], order: tuple[int, ...]) -> tuple[S, ...]:
+    """Each axis named once."""
+    if sorted(axes(shape, order, "permute")) != list(range(len(shape))):
+        fail("permute", f"{show(shape)}, axes {order}", f"must name each of the {len(shape)} axes once")
+    return tuple(shape[number] for number in order)
+
+
+def reduced[S: Size](
+    operation: str, shape: tuple[S, ...], numbers: int | tuple[int, ...] | None, *, keepdims: bool = False, one: S
+) -> tuple[S, ...]:
+    """The shape after a reduction over the axes; ``one`` is the size that a kept axis has."""
+    gone = axes(shape, numbers, operation)
+    if keepdims:
+        return tuple(one if number in gone else size for number, size in enumerate(shape))
+    return tuple(size for number, size in enumerate(shape) if number not in gone)
+
+
+def nothing_to_reduce(operation: str, shape: tuple[int, ...], numbers: int | tuple[int, ...] | None) -> None:
+    """Raise if a reduction without a neutral element goes over no elements at all."""
+    gone = axes(shape, numbers, operation)
+    if prod(shape[number] for number in gone) == 0 and prod(reduced(operation, shape, numbers, one=1)) != 0:
+        fail(operation, f"{show(shape)}, axes {gone}", "there is no element to choose from along an axis of size 0")
+
+
+def reshape(shape: tuple[int, ...], wanted: tuple[int, ...]) -> tuple[int, ...]:
+    """The same number of elements; one size may be -1 and is worked out."""
+    given = f"{show(shape)} to {show(wanted)}"
+    count = prod(shape)
+    if any(size < -1 for size in wanted) or wanted.count(-1) > 1:
+        fail("reshape", given, "sizes are not negative, and at most one of them is -1")
+    if -1 in wanted:
+        rest = prod(size for size in wanted if size != -1)
+        if rest == 0 or count % rest:
+            fail("reshape", given, f"{count} elements cannot be split into rows of {rest}")
+        return tuple(count // rest if size == -1 else size for size in wanted)
+    if prod(wanted) != count:
+        fail("reshape", given, f"{count} elements cannot become {prod(wanted)}")
+    return wanted
+
+
+def broadcast_to[S: Size](shape: tuple[S, ...], wanted: tuple[S, ...]) -> tuple[S, ...]:
+    """Each size is kept or, where it is 1, repeated."""
+    lead = len(wanted) - len(shape)
+    if lead < 0:
+        fail("broadcast_to", f"{show(shape)} to {show(wanted)}", "the result cannot have fewer axes")
+    for size, target in zip(shape, wanted[lead:], strict=True):
+        if provably_different(size, target) and provably_different(size, 1):
+            fail("broadcast_to", f"{show(shape)} to {show(wanted)}", f"size {size} is neither 1 nor {target}")
+    return wanted
+
+
+def summed_axes(shape: Sizes, wanted: Sizes) -> tuple[int, ...]:
+    """The axes over which `sum_to` sums to come from ``shape`` to ``wanted``."""
+    lead = len(shape) - len(wanted)
+    given = f"{show(shape)} to {show(wanted)}"
+    if lead < 0:
+        fail("sum_to", given, "the result cannot have more axes")
+    gone = list(range(lead))
+    for number, (size, target) in enumerate(zip(shape[lead:], wanted, strict=True), lead):
+        if provably_equal(size, target):
+            continue
+        if not provably_equal(target, 1):
+            fail("sum_to", given, f"size {size} can become 1 or stay, not {target}")
+        gone.append(number)
+    return tuple(gone)
+
+
+def item(shape: tuple[int, ...]) -> None:
+    """Exactly one element."""
+    if prod(shape) != 1:
+        fail("item", show(shape), f"needs exactly one element, not {prod(shape)}; reduce it, or use to_host()")
+
+
+def indexed(shape: tuple[int, ...], index: Item | tuple[Item, ...]) -> tuple[int, ...]:
+    """The shape of ``x[index]``."""
+    items = index if isinstance(index, tuple) else (index,)
+    given = f"{show(shape)}[{', '.join(_show_item(one) for one in items)}]"
+    if items.count(...) > 1:
+        fail("index", given, "at most one ... can stand in an index")
+    named = sum(1 for one in items if one is not None and one is not ...)
+    if named > len(shape):
+        raise AxisError(f"index: {given}: {named} indices for {len(shape)} axes")
+    rest = len(shape) - named
+    result: list[int] = []
+    position = 0
+    for one in items if ... in items else (*items, ...):
+        if one is None:
+            result.append(1)
+        elif one is ...:
+            result.extend(shape[position : position + rest])
+            position += rest
+        elif isinstance(one, slice):
+            result.append(len(range(*one.indices(shape[position]))))
+            position += 1
+        elif isinstance(one, int):
+            if not -shape[position] <= one < shape[position]:
+                raise AxisError(f"index: {given}: index {one} is outside axis {position} of size {shape[position]}")
+            position += 1
+    return tuple(result)
+
+
+def index_kinds(index: object) -> None:
+    """Refuse what NumPy would take as advanced indexing: arrays, lists, booleans."""
+    for one in index if isinstance(index, tuple) else (index,):
+        if isinstance(one, bool) or not (one is None or one is ... or isinstance(one, int | slice)):
+            raise OperandError(
+                f"index: {type(one).__name__} {one!r}: expected an integer, a slice, ... or None; "
+                "choose elements by their value with x.where(mask, other)"
+            )
+
+
+def put_slice(shape: tuple[int, ...], index: Item | tuple[Item, ...], whole: tuple[int, ...]) -> tuple[int, ...]:
+    """The part selected by ``index`` from ``whole`` must have this tensor's shape."""
+    part = indexed(whole, index)
+    if part != shape:
+        fail("put_slice", f"{show(shape)} into {show(whole)}", f"the index selects a part of shape {show(part)}")
+    return whole
+
+
+def pick[S: Size](shape: tuple[S, ...], labels: tuple[S, ...]) -> tuple[S, ...]:
+    """Labels for every position but the last axis, which is that of the classes."""
+    if not shape or len(labels) != len(shape) - 1 or any(map(provably_different, shape, labels)):
+        fail("pick", f"{show(shape)}, labels {show(labels)}", "labels must have the shape without its last axis")
+    return labels
+
+
+def put[S: Size](shape: tuple[S, ...], labels: tuple[S, ...], classes: S) -> tuple[S, ...]:
+    """One label for each element."""
+    if len(labels) != len(shape) or any(map(provably_different, shape, labels)):
+        fail("put", f"{show(shape)}, labels {show(labels)}", "there must be one label for each element")
+    return (*labels, classes)
+
+
+def _show_item(one: Item) -> str:
+    if one is ...:
+        return "..."
+    if isinstance(one, slice):
+        step = "" if one.step is None else f":{one.step}"
+        return f"{'' if one.start is None else one.start}:{'' if one.stop is None else one.stop}{step}"
+    return str(one)

@@ -1,0 +1,18 @@
+"""The trait `BlasTensor`: products of matrices."""
+
+from typing import Protocol, Self, runtime_checkable
+
+
+@runtime_checkable
+class BlasTensor(Protocol):
+    """A tensor whose last two axes are the rows and columns of a matrix."""
+
+    def matmul(self, other: Self, /) -> Self:
+        """The matrix product ``(..., n, k) @ (..., k, m) -> (..., n, m)``; the leading axes broadcast.
+
+        Raises `ShapeError` if the inner sizes differ or either operand has fewer than two axes."""
+
+    def __matmul__(self, other: Self, /) -> Self: ...
+
+    def transpose(self) -> Self:
+        """Rows and columns exchanged: the last two axes."""
