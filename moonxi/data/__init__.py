@@ -1,0 +1,27 @@
+"""Data sets and how they become batches. Everything here is generic in the tensor that the batches hold."""
+
+from moonxi.data.dataset import Dataset, LabelledArrays, TrainTest
+from moonxi.data.idx import decode_idx, encode_idx, read_idx, write_idx
+from moonxi.data.image_collection import IdxFile, IdxPair, ImageCollection
+from moonxi.data.labelled import Labelled
+from moonxi.data.loader import DataLoader
+from moonxi.data.mnist import MNIST, mnist
+from moonxi.data.order import Indices
+
+__all__ = [
+    "MNIST",
+    "DataLoader",
+    "Dataset",
+    "IdxFile",
+    "IdxPair",
+    "ImageCollection",
+    "Indices",
+    "Labelled",
+    "LabelledArrays",
+    "TrainTest",
+    "decode_idx",
+    "encode_idx",
+    "mnist",
+    "read_idx",
+    "write_idx",
+]

@@ -1,0 +1,108 @@
+"""Data sets: what a `DataLoader` asks of one, and labelled samples in the memory of the host."""
+
+from dataclasses import dataclass
+from typing import Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from moonxi.data.labelled import Labelled
+from moonxi.data.order import Indices, shuffled
+from moonxi.dtypes import HostArray, HostLabels
+from moonxi.errors import AxisError, DataError, OperandError, ShapeError
+from moonxi.key import Key
+from moonxi.traits import Tensor
+
+
+class Dataset[B](Protocol):
+    """Samples that can be had as batches of class ``B``: any class with these two methods is a data set."""
+
+    def __len__(self) -> int:
+        """How many samples there are."""
+        ...
+
+    def batch(self, indices: Indices, /) -> B:
+        """The samples at these positions, in this order, as one batch."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class LabelledArrays[T: Tensor]:
+    """Samples and their classes as NumPy arrays, which become batches that live where ``like`` lives.
+
+    ``inputs`` (floating point or integer, any shape a sample) and ``labels`` (integer) have a sample at each place
+    of the first axis. They are not copied, and can only be read here. Raises `ShapeError` if there are more of one
+    than of the other, and `OperandError` if the labels are not integers."""
+
+    like: T
+    inputs: HostArray | NDArray[np.integer]
+    labels: HostLabels
+
+    def __post_init__(self) -> None:
+        if self.inputs.ndim == 0 or self.labels.ndim == 0 or len(self.inputs) != len(self.labels):
+            raise ShapeError(
+                f"LabelledArrays: inputs {self.inputs.shape}, labels {self.labels.shape}: "
+                "the first axes count the samples and must be equal"
+            )
+        if not np.issubdtype(self.labels.dtype, np.integer):
+            raise OperandError(f"LabelledArrays: labels of {self.labels.dtype}: classes are integers")
+        # Views of one array may be in several data sets, so nobody may write through any of them.
+        object.__setattr__(self, "inputs", _read_only(self.inputs))
+        object.__setattr__(self, "labels", _read_only(self.labels))
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def __repr__(self) -> str:
+        return (
+            f"LabelledArrays({len(self)} samples: inputs {self.inputs.shape[1:]} {self.inputs.dtype}, "
+            f"labels {self.labels.shape[1:]} {self.labels.dtype}, for {type(self.like).__name__})"
+        )
+
+    def batch(self, indices: Indices, /) -> Labelled[T]:
+        """The samples at these positions, in this order.
+
+        Raises `DataError` for no positions at all, and `AxisError` for one outside the data set."""
+        if indices.size == 0:
+            raise DataError(f"batch: 0 of {len(self)} samples: a batch has at least one sample")
+        try:
+            x, labels = self.inputs.take(indices, axis=0), self.labels.take(indices, axis=0)
+        except IndexError as error:
+            raise AxisError(f"batch: {len(self)} samples: {error}") from None
+        return Labelled(self.like.from_host(x), self.like.labels(labels))
+
+    def __getitem__(self, chosen: slice | NDArray[np.integer] | NDArray[np.bool_], /) -> Self:
+        """A part, as a data set: a slice (which copies nothing), positions, or a boolean for each sample."""
+        if not isinstance(chosen, slice | np.ndarray):
+            raise OperandError(
+                f"LabelledArrays[{chosen!r}]: a part is chosen by a slice or an array: for one sample write [i:i+1]"
+            )
+        try:
+            return type(self)(self.like, self.inputs[chosen], self.labels[chosen])
+        except IndexError as error:
+            raise AxisError(f"LabelledArrays[...]: {len(self)} samples: {error}") from None
+
+    def split(self, count: int, /, *, seed: int | None = None) -> tuple[Self, Self]:
+        """The first ``count`` samples and the others; with a seed, ``count`` drawn at random and the others.
+
+        Raises `DataError` unless 0 <= count <= len(self)."""
+        if not 0 <= count <= len(self):
+            raise DataError(f"split: {count} of {len(self)} samples: there are not as many")
+        if seed is None:
+            return self[:count], self[count:]
+        order = shuffled(len(self), Key(seed).fold("split"))
+        return self[order[:count]], self[order[count:]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrainTest[T: Tensor]:
+    """A data set in the two parts in which it is published: one to learn from, one to be judged by."""
+
+    train: LabelledArrays[T]
+    test: LabelledArrays[T]
+
+
+def _read_only[D: np.generic](array: NDArray[D], /) -> NDArray[D]:
+    view = array.view()
+    view.flags.writeable = False
+    return view
