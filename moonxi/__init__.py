@@ -7,26 +7,56 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from moonxi import autodiff, data, losses, nn, optim, traits
-    from moonxi.autodiff import BlasGrad, Grad, Gradients, constant, variable
-    from moonxi.backends.cupy import GpuTensor, gpu
-    from moonxi.backends.numpy import NpArray, numpy
-    from moonxi.dtypes import BF16, F16, F32, F64
-    from moonxi.key import Key
-    from moonxi.traits import BlasTensor, Labels, Mask, MlpTensor, Tensor
+    from moonxi import autodiff as autodiff
+    from moonxi import data as data
+    from moonxi import losses as losses
+    from moonxi import nn as nn
+    from moonxi import optim as optim
+    from moonxi import traits as traits
+    from moonxi.autodiff import BlasGrad as BlasGrad
+    from moonxi.autodiff import Grad as Grad
+    from moonxi.autodiff import Gradients as Gradients
+    from moonxi.autodiff import constant as constant
+    from moonxi.autodiff import variable as variable
+    from moonxi.backends.cupy import GpuTensor as GpuTensor
+    from moonxi.backends.cupy import gpu as gpu
+    from moonxi.backends.numpy import NpArray as NpArray
+    from moonxi.backends.numpy import numpy as numpy
+    from moonxi.data import Labelled as Labelled
+    from moonxi.dtypes import BF16 as BF16
+    from moonxi.dtypes import F16 as F16
+    from moonxi.dtypes import F32 as F32
+    from moonxi.dtypes import F64 as F64
+    from moonxi.key import Key as Key
+    from moonxi.nn import Eval as Eval
+    from moonxi.nn import Mode as Mode
+    from moonxi.nn import Module as Module
+    from moonxi.nn import State as State
+    from moonxi.nn import Train as Train
+    from moonxi.nn import value_and_grad as value_and_grad
+    from moonxi.optim import Adam as Adam
+    from moonxi.optim import OptimizerState as OptimizerState
+    from moonxi.optim import Sgd as Sgd
+    from moonxi.traits import BlasTensor as BlasTensor
+    from moonxi.traits import Labels as Labels
+    from moonxi.traits import Mask as Mask
+    from moonxi.traits import MlpTensor as MlpTensor
+    from moonxi.traits import Tensor as Tensor
 
 _SUBMODULES = ("autodiff", "data", "losses", "nn", "optim", "traits")
 _HOMES = {
     "moonxi.autodiff": ("BlasGrad", "Grad", "Gradients", "constant", "variable"),
     "moonxi.backends.cupy": ("GpuTensor", "gpu"),
     "moonxi.backends.numpy": ("NpArray", "numpy"),
+    "moonxi.data": ("Labelled",),
     "moonxi.dtypes": ("BF16", "F16", "F32", "F64"),
     "moonxi.key": ("Key",),
+    "moonxi.nn": ("Eval", "Mode", "Module", "State", "Train", "value_and_grad"),
+    "moonxi.optim": ("Adam", "OptimizerState", "Sgd"),
     "moonxi.traits": ("BlasTensor", "Labels", "Mask", "MlpTensor", "Tensor"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
-__all__ = [*_SUBMODULES, *_HOME]
 __version__ = "0.1.0"
 
 
@@ -41,4 +71,4 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *_SUBMODULES, *_HOME})

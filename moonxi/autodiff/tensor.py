@@ -225,6 +225,10 @@ class Grad[T: Tensor](DerivedTensor["Grad[T]"]):
         return self._unary(root, lambda g: g / (root * 2.0))
 
     @override
+    def floor(self) -> Self:
+        return type(self)(self.value.floor())
+
+    @override
     def square(self) -> Self:
         x = self.value
         return self._unary(x.square(), lambda g: g * (x * 2.0))

@@ -92,6 +92,9 @@ class Tensor(Protocol):
     def sqrt(self) -> Self:
         """The square root; NaN below 0."""
 
+    def floor(self) -> Self:
+        """The largest integer that is not greater; its derivative is 0."""
+
     def square(self) -> Self:
         """Each element times itself."""
 

@@ -94,6 +94,10 @@ class CudaTensor[D: Floating](DerivedTensor["CudaTensor[D]"]):
         raise missing()
 
     @override
+    def floor(self) -> Self:
+        raise missing()
+
+    @override
     def maximum(self, other: Self | float, /) -> Self:
         raise missing()
 

@@ -171,6 +171,10 @@ class NumpyTensor[D: Floating](DerivedTensor["NumpyTensor[D]"]):
         return type(self)(np.sqrt(self.data))
 
     @override
+    def floor(self) -> Self:
+        return type(self)(np.floor(self.data))
+
+    @override
     def square(self) -> Self:
         return type(self)(np.square(self.data))
 

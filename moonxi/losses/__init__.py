@@ -1,0 +1,7 @@
+"""Losses, and the types of what they take: logits are not probabilities."""
+
+from moonxi.losses.cross_entropy import cross_entropy
+from moonxi.losses.regression import mse
+from moonxi.losses.scores import LogProbs, Logits, Probs
+
+__all__ = ["LogProbs", "Logits", "Probs", "cross_entropy", "mse"]

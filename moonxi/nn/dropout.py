@@ -1,0 +1,36 @@
+"""Dropout."""
+
+from dataclasses import dataclass
+
+from moonxi.key import Key
+from moonxi.nn.layer import Layer
+from moonxi.nn.mode import Eval, Mode, Train
+from moonxi.nn.scope import layer_key
+from moonxi.traits import Tensor
+
+
+def dropout[T: Tensor](x: T, rate: float, key: Key, /) -> T:
+    """Each element becomes 0 with probability ``rate``, and the others are divided by ``1 - rate`` (Srivastava 2014)."""
+    if rate == 0.0:
+        return x
+    return (x / (1.0 - rate)).where(x.uniform(x.shape, key) >= rate, 0.0) if rate < 1.0 else x * 0.0
+
+
+@dataclass(frozen=True)
+class Dropout(Layer):
+    """`dropout` in training, with a key of its own; nothing in evaluation."""
+
+    rate: float
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.rate <= 1.0:
+            raise ValueError(f"Dropout: rate {self.rate}: a probability lies between 0 and 1")
+        super().__post_init__()
+
+    def forward[T: Tensor](self, x: T, mode: Mode, /) -> T:
+        """The mode must be given: `Train` brings the key, `Eval` switches it off."""
+        match mode:
+            case Train(key):
+                return dropout(x, self.rate, layer_key(self, key))
+            case Eval():
+                return x

@@ -1,0 +1,58 @@
+"""How parameters start. An initialiser gets a shape ``(inputs, outputs)`` and makes the tensor where ``like`` lives."""
+
+from math import sqrt
+from typing import Protocol
+
+from moonxi.errors import ShapeError
+from moonxi.key import Key
+from moonxi.shapes import show
+from moonxi.traits import Shape, Tensor
+
+
+class Initializer(Protocol):
+    """A function that makes the first value of a parameter."""
+
+    def __call__[T: Tensor](self, like: T, shape: Shape, key: Key, /) -> T: ...
+
+
+def fans(shape: Shape) -> tuple[int, int]:
+    """The number of inputs that one output sums over, and of outputs that one input feeds, of ``(inputs, outputs)``."""
+    if len(shape) != 2:
+        raise ShapeError(f"initializer: {show(shape)}: fan-in and fan-out are defined for a shape (inputs, outputs)")
+    return shape[0], shape[1]
+
+
+def zeros[T: Tensor](like: T, shape: Shape, key: Key, /) -> T:
+    """All 0."""
+    return like.zeros(shape)
+
+
+def xavier_uniform[T: Tensor](like: T, shape: Shape, key: Key, /) -> T:
+    """Uniform within +-sqrt(6 / (fan_in + fan_out)) (Glorot and Bengio 2010)."""
+    fan_in, fan_out = fans(shape)
+    return _uniform(like, shape, key, sqrt(6.0 / max(1, fan_in + fan_out)))
+
+
+def xavier_normal[T: Tensor](like: T, shape: Shape, key: Key, /) -> T:
+    """Normal with variance 2 / (fan_in + fan_out) (Glorot and Bengio 2010)."""
+    fan_in, fan_out = fans(shape)
+    return like.normal(shape, key) * sqrt(2.0 / max(1, fan_in + fan_out))
+
+
+def kaiming_uniform[T: Tensor](like: T, shape: Shape, key: Key, /) -> T:
+    """Uniform within +-sqrt(6 / fan_in), for ReLU (He et al. 2015)."""
+    return _uniform(like, shape, key, sqrt(6.0 / max(1, fans(shape)[0])))
+
+
+def kaiming_normal[T: Tensor](like: T, shape: Shape, key: Key, /) -> T:
+    """Normal with variance 2 / fan_in, for ReLU (He et al. 2015)."""
+    return like.normal(shape, key) * sqrt(2.0 / max(1, fans(shape)[0]))
+
+
+def lecun_uniform[T: Tensor](like: T, shape: Shape, key: Key, /) -> T:
+    """Uniform within +-1 / sqrt(fan_in): what PyTorch's linear layers start from (LeCun et al. 1998)."""
+    return _uniform(like, shape, key, sqrt(1.0 / max(1, fans(shape)[0])))
+
+
+def _uniform[T: Tensor](like: T, shape: Shape, key: Key, bound: float) -> T:
+    return (like.uniform(shape, key) * 2.0 - 1.0) * bound

@@ -1,0 +1,52 @@
+"""`Layer`: what has a ``forward``. Its annotations are checked when it is called, and errors name it."""
+
+from collections.abc import Callable
+from dataclasses import fields
+from functools import wraps
+from typing import ClassVar, Concatenate
+
+from moonxi.errors import MoonxiError
+from moonxi.nn import checks
+from moonxi.nn.scope import Scope, active, where
+
+
+class Layer:
+    """Base of everything with a ``forward``; a frozen dataclass without parameters derives from it directly.
+
+    The annotations of ``forward``, such as ``x: Float[T, "batch 784"]``, are checked at run time; a mismatch is a
+    `ShapeError` that names the layer, the argument, the expected and the actual shape. ``{self.inputs}`` within an
+    annotation is worked out at the call."""
+
+    _field_shapes: ClassVar[dict[str, object] | None] = None
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        own = cls.__dict__.get("forward")
+        if own is not None and callable(own):
+            type.__setattr__(cls, "forward", _entered(own))
+
+    def __post_init__(self) -> None:
+        cls = type(self)
+        if cls._field_shapes is None or "_field_shapes" not in cls.__dict__:
+            cls._field_shapes = {f.name: f.type for f in fields(cls) if checks.has_shape(f.type)}  # type: ignore[arg-type]  # a Layer is a dataclass
+        if cls._field_shapes:
+            checks.check_fields(self, cls._field_shapes)
+
+
+def _entered[S, **P, R](forward: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
+    """The forward within a scope and with its annotations checked; an error from inside gets the layer's name."""
+    run = checks.checked(forward, where)
+
+    @wraps(forward)
+    def call(self: S, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        if active() is None:
+            with Scope(self):
+                return call(self, *args, **kwargs)
+        try:
+            return run(self, *args, **kwargs)
+        except MoonxiError as error:
+            if not hasattr(error, "__notes__"):
+                error.add_note(f"in the forward of {where(self)}")
+            raise
+
+    return call

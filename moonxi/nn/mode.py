@@ -1,0 +1,32 @@
+"""The mode in which a model is computed: an argument, so that nobody can forget to set or reset it."""
+
+from dataclasses import dataclass
+from typing import final
+
+from moonxi.key import Key
+from moonxi.nn import scope
+from moonxi.nn.tree import State
+from moonxi.traits import Tensor
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Train:
+    """Training: dropout drops, normalisation uses the batch and updates its running statistics.
+
+    ``key`` is for one step; fold it with the step's number: ``Train(key.fold(step))``."""
+
+    key: Key
+
+    def update[T: Tensor](self, state: State[T], value: T, /) -> None:
+        """Give a state field its next value, which comes back with the step's result; the model itself stays."""
+        scope.collect(state, value.stop_gradient())
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Eval:
+    """Evaluation: nothing is random and nothing is updated."""
+
+
+type Mode = Train | Eval

@@ -1,0 +1,87 @@
+"""Which model is being computed: gives each layer its path, its own random key, and a place for its new state.
+
+A scope opens with the outermost ``forward`` of a thread, or around a whole loss. Within it a layer's path is where it
+stands in that model. Nothing outlives the scope.
+"""
+
+import threading
+from types import TracebackType
+from typing import Self
+
+from moonxi.errors import ModuleError
+from moonxi.key import Key
+from moonxi.nn import tree
+from moonxi.traits import Tensor
+
+
+class Scope:
+    """One computation of the model ``root``."""
+
+    __slots__ = ("_calls", "_outer", "_paths", "root", "updates")
+
+    def __init__(self, root: object) -> None:
+        self.root = root
+        self.updates: dict[int, object] = {}
+        self._paths: dict[int, str] | None = None
+        self._calls: dict[int, int] = {}
+        self._outer: Scope | None = None
+
+    def __enter__(self) -> Self:
+        self._outer = _active.scope
+        _active.scope = self
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        _active.scope = self._outer
+
+    def path(self, layer: object) -> str:
+        """Where the layer stands in the model: ``blocks[2].norm``; empty for the model itself or a stranger."""
+        if self._paths is None:
+            self._paths = {id(one): path for path, one in tree.layers(self.root)}
+        return self._paths.get(id(layer), "")
+
+    def call_number(self, layer: object) -> int:
+        """How often this was asked for the layer before, within the scope."""
+        number = self._calls.get(id(layer), 0)
+        self._calls[id(layer)] = number + 1
+        return number
+
+
+class _Active(threading.local):
+    scope: Scope | None = None
+
+
+_active = _Active()
+
+
+def active() -> Scope | None:
+    """The scope of this thread, if one is open."""
+    return _active.scope
+
+
+def where(layer: object) -> str:
+    """A layer's name for messages: its path in the model and its class."""
+    scope = _active.scope
+    path = scope.path(layer) if scope is not None else ""
+    return f"{path} ({type(layer).__name__})" if path else type(layer).__name__
+
+
+def layer_key(layer: object, key: Key, /) -> Key:
+    """The layer's own key: ``key`` folded with its path and with the number of times it has asked.
+
+    So two layers under one key draw different numbers, and so does one layer that is used twice."""
+    scope = _active.scope
+    if scope is None:
+        return key.fold(type(layer).__name__)
+    own = key.fold(scope.path(layer) or type(layer).__name__)
+    number = scope.call_number(layer)
+    return own.fold(number) if number else own
+
+
+def collect[T: Tensor](state: "tree.State[T]", value: T, /) -> None:
+    """Note the new value of a state field; it comes back with the result of the scope."""
+    if _active.scope is None:
+        raise ModuleError("state update: outside a forward: new state is collected while a model is computed")
+    _active.scope.updates[id(state)] = value

@@ -1,0 +1,46 @@
+"""The table that `Module.summary` prints."""
+
+from math import prod
+
+from moonxi import shapes
+from moonxi.nn import tree
+
+
+def table(model: object) -> str:
+    """One line for each layer that has parameters or state of its own, and the totals."""
+    layers = {path: type(one).__name__ for path, one in tree.layers(model)}
+    layers.setdefault("", type(model).__name__)
+    rows: dict[str, list[str]] = {}
+    counts: dict[str, int] = {}
+    seen: dict[int, str] = {}
+    total = state = size = 0
+    for leaf in tree.walk(model):
+        owner = max((path for path in layers if leaf.path == path or _inside(leaf.path, path)), key=len)
+        name = leaf.path[len(owner) :].lstrip(".") or "value"
+        first = seen.setdefault(id(leaf.tensor), leaf.path)
+        count = prod(leaf.tensor.shape)
+        text = f"{name} {shapes.show(leaf.tensor.shape)}"
+        if leaf.holder is not None:
+            text += " state"
+            state += count
+        elif first == leaf.path:
+            total += count
+            counts[owner] = counts.get(owner, 0) + count
+        else:
+            text += f" = {first}"
+        if first == leaf.path:
+            size += count * leaf.tensor.dtype.itemsize
+        rows.setdefault(owner, []).append(text)
+    lines = [("layer", "class", "tensors", "parameters")]
+    for path, kind in layers.items():
+        if path in rows or path:
+            lines.append((path or ".", kind, ", ".join(rows.get(path, [])), f"{counts.get(path, 0):,}"))
+    widths = [max(len(line[column]) for line in lines) for column in range(4)]
+    body = "\n".join(
+        "  ".join((a.ljust(widths[0]), b.ljust(widths[1]), c.ljust(widths[2]), d.rjust(widths[3]))) for a, b, c, d in lines
+    )
+    return f"{body}\n{total:,} parameters, {state:,} elements of state, {size:,} bytes"
+
+
+def _inside(path: str, owner: str) -> bool:
+    return not owner or path.startswith((f"{owner}.", f"{owner}["))
