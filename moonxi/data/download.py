@@ -33,7 +33,7 @@ def download_idx(
         except DataError as error:
             reasons.append(str(error))
         except (OSError, http.client.HTTPException, ValueError) as error:
-            reasons.append(f"{url}: {str(error) or type(error).__name__}")
+            reasons.append(f"{url}: {str(error).strip() or type(error).__name__}")
         else:
             _write(target, content)
             return

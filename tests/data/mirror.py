@@ -45,6 +45,11 @@ def drips(request: BaseHTTPRequestHandler, over: Event) -> None:
         request.wfile.write(b"\0")
 
 
+def babbles(request: BaseHTTPRequestHandler, _: Event) -> None:
+    """No HTTP."""
+    request.wfile.write(b"nonsense\r\n")
+
+
 @contextmanager
 def mirror(answers: Mapping[str, Answer]) -> Iterator[Mirror]:
     """A server that gives these answers by the last part of the path, and 404 for every other one."""

@@ -10,7 +10,7 @@ from moonxi.data import download
 from moonxi.data.download import cache_folder, download_idx
 from moonxi.data.idx import encode_idx, read_idx
 from moonxi.errors import DataError
-from tests.data.mirror import Answer, drips, hangs, mirror, sends
+from tests.data.mirror import Answer, babbles, drips, hangs, mirror, sends
 
 CONTENT = encode_idx(np.arange(1000, dtype=np.int32))
 PACKED = gzip.compress(CONTENT)
@@ -41,6 +41,7 @@ def test_a_downloaded_file_is_stored_as_it_came(tmp_path: Path) -> None:
         (sends(PACKED[:-9], promised=len(PACKED)), "expected a whole gzip file, found one cut short"),
         (sends(PACKED[:40] + b"\xff" + PACKED[41:]), "expected a gzip file, found a damaged one|SHA-256"),
         (sends(gzip.compress(CONTENT[:-1] + b"!")), f"expected content with the SHA-256 {DIGEST}, found"),
+        (babbles, "nonsense\n"),
         (hangs, "timed out"),
         (drips, "not complete after 0.2 s"),
     ],

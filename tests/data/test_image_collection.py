@@ -92,7 +92,7 @@ def test_a_missing_folder_or_file_is_named(folder: Path) -> None:
         ("b-labels", np.zeros(3, np.uint8), r"labels \(2,\) of uint8, one for each image in .*, found \(3,\) of uint8"),
         ("b-labels", np.zeros((2, 1), np.uint8), r"labels \(2,\) of uint8, one for each image in .*, found \(2, 1\)"),
         ("b-labels", np.zeros(2, np.float32), r"labels \(2,\) of uint8, one for each image in .*, found .* of float32"),
-        ("a-labels", np.array([0, 2, 3, 9], np.uint8), "labels from 0 to 2, found 3 at 2"),
+        ("a-labels", np.array([0, 2, 3, 3], np.uint8), "labels from 0 to 2, found 3 at 2"),
     ],
 )
 def test_a_file_that_does_not_hold_what_it_should_is_named(
