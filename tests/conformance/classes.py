@@ -1,0 +1,94 @@
+"""The rows of the operations about classes: labels, one-hot vectors, softmax."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from moonxi.traits import Shape
+from tests.conformance.case import Case, Operation
+from tests.conformance.draws import operands, seeds, shapes, some
+
+
+def _labels(shape: Shape, classes: int, seed: int) -> Any:
+    return np.random.default_rng(seed).integers(0, classes, shape)
+
+
+def _one_hot(labels: Any, classes: int) -> Any:
+    return (labels[..., None] == np.arange(classes)).astype(np.float64)
+
+
+@st.composite
+def _axis(draw: st.DrawFn) -> tuple[Shape, int]:
+    """A shape and one of its axes, which is not empty."""
+    shape = list(draw(shapes(min_rank=1)))
+    axis = draw(st.integers(-len(shape), len(shape) - 1))
+    shape[axis] = shape[axis] or 3
+    return tuple(shape), axis
+
+
+@st.composite
+def _argmax(draw: st.DrawFn) -> Case:
+    shape, axis = draw(_axis())
+    return Case(
+        (draw(operands(shape, "coarse")),),
+        lambda x: x.from_host(x.argmax(axis).to_host()),
+        lambda x: np.argmax(x, axis=axis),
+    )
+
+
+@st.composite
+def _one_hots(draw: st.DrawFn) -> Case:
+    shape, classes = draw(shapes(max_rank=3)), draw(some)
+    labels = _labels(shape, classes, draw(seeds))
+    return Case(
+        (draw(operands(())),),
+        lambda x: x.one_hot(x.labels(labels), classes),
+        lambda x: _one_hot(labels, classes),
+    )
+
+
+@st.composite
+def _pick(draw: st.DrawFn) -> Case:
+    shape, classes = draw(shapes(max_rank=3)), draw(some)
+    labels = _labels(shape, classes, draw(seeds))
+    return Case(
+        (draw(operands((*shape, classes))),),
+        lambda x: x.pick(x.labels(labels)),
+        lambda x: np.take_along_axis(x, labels[..., None], -1)[..., 0],
+    )
+
+
+@st.composite
+def _put(draw: st.DrawFn) -> Case:
+    shape, classes = draw(shapes(max_rank=3)), draw(some)
+    labels = _labels(shape, classes, draw(seeds))
+    return Case(
+        (draw(operands(shape)),),
+        lambda x: x.put(x.labels(labels), classes),
+        lambda x: x[..., None] * _one_hot(labels, classes),
+    )
+
+
+def _softmax(name: str, call: Callable[[Any, int], Any], reference: Callable[[Any, int], Any]) -> Operation:
+    @st.composite
+    def cases(draw: st.DrawFn) -> Case:
+        shape, axis = draw(_axis())
+        return Case((draw(operands(shape)),), lambda x: call(x, axis), lambda x: reference(x, axis))
+
+    return Operation(name, name, cases())
+
+
+def _log_of_sum(x: Any, axis: int) -> Any:
+    return np.log(np.sum(np.exp(x), axis=axis, keepdims=True))
+
+
+CLASSES = (
+    Operation("argmax", "argmax", _argmax(), smooth=False),
+    Operation("one_hot", "one_hot", _one_hots(), smooth=False),
+    Operation("pick", "pick", _pick()),
+    Operation("put", "put", _put()),
+    _softmax("softmax", lambda x, axis: x.softmax(axis), lambda x, axis: np.exp(x - _log_of_sum(x, axis))),
+    _softmax("log_softmax", lambda x, axis: x.log_softmax(axis), lambda x, axis: x - _log_of_sum(x, axis)),
+)
