@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from moonxi import autodiff as autodiff
     from moonxi import data as data
+    from moonxi import errors as errors
     from moonxi import losses as losses
     from moonxi import nn as nn
     from moonxi import optim as optim
+    from moonxi import train as train
     from moonxi import traits as traits
     from moonxi.autodiff import BlasGrad as BlasGrad
     from moonxi.autodiff import Grad as Grad
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from moonxi.backends.cupy import gpu as gpu
     from moonxi.backends.numpy import NpArray as NpArray
     from moonxi.backends.numpy import numpy as numpy
+    from moonxi.data import DataLoader as DataLoader
     from moonxi.data import Labelled as Labelled
     from moonxi.dtypes import BF16 as BF16
     from moonxi.dtypes import F16 as F16
@@ -37,22 +40,24 @@ if TYPE_CHECKING:
     from moonxi.optim import Adam as Adam
     from moonxi.optim import OptimizerState as OptimizerState
     from moonxi.optim import Sgd as Sgd
+    from moonxi.train import Trainer as Trainer
     from moonxi.traits import BlasTensor as BlasTensor
     from moonxi.traits import Labels as Labels
     from moonxi.traits import Mask as Mask
     from moonxi.traits import MlpTensor as MlpTensor
     from moonxi.traits import Tensor as Tensor
 
-_SUBMODULES = ("autodiff", "data", "losses", "nn", "optim", "traits")
+_SUBMODULES = ("autodiff", "data", "errors", "losses", "nn", "optim", "train", "traits")
 _HOMES = {
     "moonxi.autodiff": ("BlasGrad", "Grad", "Gradients", "constant", "variable"),
     "moonxi.backends.cupy": ("GpuTensor", "gpu"),
     "moonxi.backends.numpy": ("NpArray", "numpy"),
-    "moonxi.data": ("Labelled",),
+    "moonxi.data": ("DataLoader", "Labelled"),
     "moonxi.dtypes": ("BF16", "F16", "F32", "F64"),
     "moonxi.key": ("Key",),
     "moonxi.nn": ("Eval", "Mode", "Module", "State", "Train", "value_and_grad"),
     "moonxi.optim": ("Adam", "OptimizerState", "Sgd"),
+    "moonxi.train": ("Trainer",),
     "moonxi.traits": ("BlasTensor", "Labels", "Mask", "MlpTensor", "Tensor"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}

@@ -13,6 +13,11 @@ class Labelled[T: Tensor]:
     x: T
     labels: Labels[T]
 
+    @property
+    def size(self) -> int:
+        """How many samples there are."""
+        return self.labels.shape[0]
+
     def map[U: Tensor](self, f: Callable[[T], U], /) -> "Labelled[U]":
         """The same batch in another interpreter, labels included."""
         return Labelled(f(self.x), self.labels.map(f))

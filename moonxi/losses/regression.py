@@ -4,10 +4,10 @@ from math import prod
 
 from moonxi import shapes
 from moonxi.errors import ShapeError
-from moonxi.traits import Exactly, Tensor
+from moonxi.traits import Tensor
 
 
-def mse[T: Tensor](prediction: Exactly[T], target: T, /) -> T:
+def mse[T: Tensor](prediction: T, target: T, /) -> T:
     """The mean of the squared differences: a scalar.
 
     Raises `ShapeError` unless the shapes are equal, and for an empty batch."""

@@ -4,7 +4,6 @@ from typing import Protocol, runtime_checkable
 
 from moonxi.traits.blas import BlasTensor
 from moonxi.traits.derived import DerivedBlas, DerivedTensor
-from moonxi.traits.exactly import Exactly
 from moonxi.traits.labels import Labels, Mask
 from moonxi.traits.tensor import Axes, Index, Shape, Tensor
 
@@ -19,7 +18,6 @@ __all__ = [
     "BlasTensor",
     "DerivedBlas",
     "DerivedTensor",
-    "Exactly",
     "Index",
     "Labels",
     "Mask",

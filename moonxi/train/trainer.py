@@ -1,0 +1,172 @@
+"""`Trainer`: model, loss and optimizer, and the loop that brings them together."""
+
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping
+from math import isfinite
+from typing import Any, Protocol, cast, overload
+
+from moonxi.autodiff import BlasGrad, Grad, constant
+from moonxi.key import Key
+from moonxi.nn import Eval, Mode, Train, save, value_and_grad
+from moonxi.optim import Optimizer, OptimizerState, Trainable
+from moonxi.shapes import fail
+from moonxi.train.guard import not_finite
+from moonxi.train.history import Average, EpochRecord, History
+from moonxi.train.progress import epoch_bar, line
+from moonxi.traits import MlpTensor, Tensor
+
+
+class BatchOf[T, G, Lifted](Protocol):
+    """A batch of ``T`` that is of class ``Lifted`` under differentiation: `Labelled`, or a dataclass of yours."""
+
+    @property
+    def size(self) -> int: ...
+    def map(self, f: Callable[[T], G], /) -> Lifted: ...
+
+
+class Batches[B](Protocol):
+    """What gives the batches of an epoch: a `DataLoader`, or a class of yours."""
+
+    def __len__(self) -> int: ...
+    def epoch(self, epoch: int, /) -> Iterator[B]: ...
+
+
+class TrainableModel[T: Tensor, G, M, Up](Trainable[T, M], Protocol):
+    """A model of class ``M`` that is of class ``Up`` under differentiation: every `Module`."""
+
+    def map(self, f: Callable[[T], G], /) -> Up: ...
+
+
+class Trainer[T: Tensor, M, B]:
+    """Trains a model of class ``M`` on batches that are a ``B``.
+
+    The loss gives a scalar, or a scalar and a dict of named scalars, such as ``{"accuracy": ...}``, which are averaged
+    and shown. ``model``, ``state`` and ``steps`` are those after the last whole step, at any time."""
+
+    @overload
+    def __init__[U: MlpTensor, N, Up, Lifted](
+        self: "Trainer[U, N, BatchOf[U, BlasGrad[U], Lifted]]",
+        model: TrainableModel[U, BlasGrad[U], N, Up],
+        loss: Callable[[Up, Lifted, Mode], tuple[BlasGrad[U], Mapping[str, BlasGrad[U]]]],
+        optimizer: Optimizer,
+        /,
+        *,
+        key: Key,
+    ) -> None: ...
+    @overload
+    def __init__[U: MlpTensor, N, Up, Lifted](
+        self: "Trainer[U, N, BatchOf[U, BlasGrad[U], Lifted]]",
+        model: TrainableModel[U, BlasGrad[U], N, Up],
+        loss: Callable[[Up, Lifted, Mode], BlasGrad[U]],
+        optimizer: Optimizer,
+        /,
+        *,
+        key: Key,
+    ) -> None: ...
+    @overload
+    def __init__[U: Tensor, N, Up, Lifted](
+        self: "Trainer[U, N, BatchOf[U, Grad[U], Lifted]]",
+        model: TrainableModel[U, Grad[U], N, Up],
+        loss: Callable[[Up, Lifted, Mode], tuple[Grad[U], Mapping[str, Grad[U]]]],
+        optimizer: Optimizer,
+        /,
+        *,
+        key: Key,
+    ) -> None: ...
+    @overload
+    def __init__[U: Tensor, N, Up, Lifted](
+        self: "Trainer[U, N, BatchOf[U, Grad[U], Lifted]]",
+        model: TrainableModel[U, Grad[U], N, Up],
+        loss: Callable[[Up, Lifted, Mode], Grad[U]],
+        optimizer: Optimizer,
+        /,
+        *,
+        key: Key,
+    ) -> None: ...
+    def __init__(self, model: Any, loss: Any, optimizer: Optimizer, /, *, key: Key) -> None:  # the overloads are the signature
+        """``key`` is for everything random within the steps; it is folded with the number of the step."""
+        self.model: M = model
+        self.state: OptimizerState[T, M] = optimizer.init(model)
+        self.steps = 0
+        self._loss = loss
+        self._optimizer = optimizer
+        self._key = key
+
+    def step(self, batch: B, /) -> dict[str, float]:
+        """One update from one batch; the loss and the named scalars before it.
+
+        Raises `NonFiniteError` if the loss is NaN or infinite; model and state are then those before the step."""
+        model: Any = self.model  # its relation to loss and batch was checked at construction
+        value, gradients = value_and_grad(self._loss, model, cast(Any, batch), Train(self._key.fold(self.steps)))  # so was theirs
+        values = _values(value)
+        if not isfinite(values["loss"]):
+            raise not_finite(self.steps, values["loss"], model.named_parameters(), gradients.named_parameters())
+        model, state = self._optimizer.update(model, gradients, self.state)
+        self.model, self.state, self.steps = model, state, self.steps + 1
+        return values
+
+    def evaluate(self, data: Batches[B], /) -> dict[str, float]:
+        """The loss and the named scalars over all of the data, in evaluation mode."""
+        average = Average()
+        model: Any = self.model
+        lifted = model.map(constant)  # the loss is written for tensors under differentiation; constants record nothing
+        for batch in data.epoch(0):
+            one: Any = batch
+            average.add(_values(self._loss(lifted, one.map(constant), Eval())), one.size)
+        return average.values()
+
+    def fit(
+        self,
+        data: Batches[B],
+        /,
+        *,
+        epochs: int,
+        test: Batches[B] | None = None,
+        save_to: str | os.PathLike[str] | None = None,
+        progress: bool = True,
+    ) -> History:
+        """Train for a number of epochs, and after each evaluate on ``test``.
+
+        With ``progress`` there is a bar for each epoch on a terminal and a line after it. Ctrl-C ends the run cleanly:
+        the history says so, and the model is that after the last whole step. With ``save_to`` the weights are written
+        there at the end, and then too. Raises `NonFiniteError` as `step` does."""
+        history = History()
+        try:
+            for epoch in range(epochs):
+                record = self._epoch(data, epoch, epochs, test, progress)
+                history.epochs.append(record)
+                if progress:
+                    print(line(record, epochs), flush=True)
+        except KeyboardInterrupt:
+            history.interrupted = True
+            if progress:
+                print(f"\ninterrupted after step {self.steps}", flush=True)
+        if save_to is not None:
+            model: Any = self.model
+            save(model, save_to)
+            if progress:
+                print(f"weights saved to {os.fspath(save_to)}", flush=True)
+        return history
+
+    def _epoch(self, data: Batches[B], epoch: int, epochs: int, test: Batches[B] | None, progress: bool) -> EpochRecord:
+        average = Average()
+        start = time.perf_counter()
+        with epoch_bar(f"epoch {epoch + 1}/{epochs}", len(data), shown=progress) as bar:
+            for batch in data.epoch(epoch):
+                values = self.step(batch)
+                one: Any = batch
+                average.add(values, one.size)
+                bar.advance(average.values(), average.samples / (time.perf_counter() - start))
+        seconds = time.perf_counter() - start
+        after = {} if test is None else self.evaluate(test)
+        return EpochRecord(epoch, self.steps, average.values(), after, seconds, average.samples)
+
+
+def _values(result: Any) -> dict[str, float]:
+    """The loss and the named scalars as numbers."""
+    value, named = result if isinstance(result, tuple) else (result, {})
+    for name, tensor in named.items():
+        if tensor.shape != ():
+            fail(f"loss ({name})", str(tensor.shape), "the named values beside a loss are scalars; use .mean()")
+    return {"loss": value.item(), **{name: tensor.item() for name, tensor in named.items()}}
