@@ -61,7 +61,9 @@ def loss[T: mx.MlpTensor](model: Mlp[T], batch: Labelled[T], mode: nn.Mode) -> t
 def main() -> None:
     """Train, evaluate, and compare with what the recipe reaches."""
     parser = argparse.ArgumentParser(description="Train a small network on MNIST.")
-    parser.add_argument("--data", metavar="DIR", help="folder of the four published files (default: the shipped subset)")
+    parser.add_argument(
+        "--data", metavar="DIR", help="folder of the four published files (default: the shipped subset)"
+    )
     parser.add_argument("--download", action="store_true", help="use the whole data set, downloaded if need be")
     parser.add_argument("--epochs", type=int, help="default: 20 on the subset, 10 on all")
     parser.add_argument("--seed", type=int, default=0)
@@ -76,7 +78,8 @@ def main() -> None:
     whole = len(data.train) == 60_000
     train = DataLoader(data.train, batch_size=64, seed=arguments.seed)
     test = DataLoader(data.test, batch_size=1000)
-    print(f"MNIST: {len(data.train):,} training and {len(data.test):,} test images; seed {arguments.seed}, {threads()} threads")
+    print(f"MNIST: {len(data.train):,} training and {len(data.test):,} test images")
+    print(f"seed {arguments.seed}, {threads()} threads: the same of both give the same bits")
 
     model = Mlp.init(cpu, mx.Key(arguments.seed))
     print(model.summary())

@@ -9,7 +9,7 @@ from math import prod
 from types import EllipsisType
 from typing import NoReturn
 
-from moonxi.dims import Size, provably_different, provably_equal
+from moonxi.dims import Size, provably_different, provably_equal, provably_less
 from moonxi.errors import AxisError, OperandError, ShapeError
 
 type Sizes = tuple[Size, ...]
@@ -24,6 +24,13 @@ def show(shape: Sizes) -> str:
 def fail(operation: str, operands: str, rule: str) -> NoReturn:
     """Raise a `ShapeError` in the common form."""
     raise ShapeError(f"{operation}: {operands}: {rule}")
+
+
+def sizes[S: Size](operation: str, shape: tuple[S, ...]) -> tuple[S, ...]:
+    """A shape to make a tensor of: no size is negative."""
+    if any(provably_less(size, 0) for size in shape):
+        fail(operation, show(shape), "a size cannot be negative")
+    return shape
 
 
 def axis(shape: Sizes, number: int, operation: str) -> int:
@@ -73,7 +80,9 @@ def broadcast[S: Size](operation: str, *operands: tuple[S, ...]) -> tuple[S, ...
 def equal[S: Size](operation: str, left: tuple[S, ...], right: tuple[S, ...], /) -> tuple[S, ...]:
     """The two shapes must be the same: where broadcasting would hide a mistake."""
     if len(left) != len(right) or any(map(provably_different, left, right)):
-        fail(operation, f"{show(left)} and {show(right)}", "the shapes must be equal; reshape one of them if you mean it")
+        fail(
+            operation, f"{show(left)} and {show(right)}", "the shapes must be equal; reshape one of them if you mean it"
+        )
     return left
 
 
@@ -117,8 +126,8 @@ def reduced[S: Size](
 def nothing_to_reduce(operation: str, shape: tuple[int, ...], numbers: int | tuple[int, ...] | None) -> None:
     """Raise if a reduction without a neutral element goes over no elements at all."""
     gone = axes(shape, numbers, operation)
-    if prod(shape[number] for number in gone) == 0 and prod(reduced(operation, shape, numbers, one=1)) != 0:
-        fail(operation, f"{show(shape)}, axes {gone}", "there is no element to choose from along an axis of size 0")
+    if prod(shape[number] for number in gone) == 0:
+        fail(operation, f"{show(shape)}, axes {show(gone)}", "there is no element along an axis of size 0")
 
 
 def reshape(shape: tuple[int, ...], wanted: tuple[int, ...]) -> tuple[int, ...]:
@@ -139,6 +148,7 @@ def reshape(shape: tuple[int, ...], wanted: tuple[int, ...]) -> tuple[int, ...]:
 
 def broadcast_to[S: Size](shape: tuple[S, ...], wanted: tuple[S, ...]) -> tuple[S, ...]:
     """Each size is kept or, where it is 1, repeated."""
+    sizes("broadcast_to", wanted)
     lead = len(wanted) - len(shape)
     if lead < 0:
         fail("broadcast_to", f"{show(shape)} to {show(wanted)}", "the result cannot have fewer axes")
@@ -189,6 +199,8 @@ def indexed(shape: tuple[int, ...], index: Item | tuple[Item, ...]) -> tuple[int
             result.extend(shape[position : position + rest])
             position += rest
         elif isinstance(one, slice):
+            if one.step == 0:
+                fail("index", given, "the step of a slice cannot be 0")
             result.append(len(range(*one.indices(shape[position]))))
             position += 1
         elif isinstance(one, int):
@@ -227,7 +239,7 @@ def put[S: Size](shape: tuple[S, ...], labels: tuple[S, ...], classes: S) -> tup
     """One label for each element."""
     if len(labels) != len(shape) or any(map(provably_different, shape, labels)):
         fail("put", f"{show(shape)}, labels {show(labels)}", "there must be one label for each element")
-    return (*labels, classes)
+    return sizes("put", (*labels, classes))
 
 
 def _show_item(one: Item) -> str:

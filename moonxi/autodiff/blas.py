@@ -16,8 +16,8 @@ class BlasGrad[T: MlpTensor](Grad[T], DerivedBlas["Grad[T]"]):
     def matmul(self, other: Self, /) -> Self:
         if not isinstance(other, BlasGrad):
             raise OperandError(
-                f"matmul: {type(self).__name__} with {type(other).__name__}: both operands must be under differentiation "
-                "alike; bring a plain tensor in with constant(x)"
+                f"matmul: {type(self).__name__} with {type(other).__name__}: both operands must be under "
+                "differentiation alike; bring a plain tensor in with constant(x)"
             )
         x, y = self.value, other.value
         product = x.matmul(y)

@@ -50,8 +50,8 @@ class Gradients[T: Tensor]:
             return Untracked()
         if tensor.parents and id(tensor) not in self._kept:
             raise GradientError(
-                f"gradients: intermediate result {shapes.show(tensor.shape)}: the gradients of intermediate results are "
-                "not kept; name the tensor in backward(keep=(tensor,))"
+                f"gradients: intermediate result {shapes.show(tensor.shape)}: the gradients of intermediate results "
+                "are not kept; name the tensor in backward(keep=(tensor,))"
             )
         return Zero()
 
@@ -66,5 +66,6 @@ class Gradients[T: Tensor]:
                 return tensor.value.zeros(tensor.shape)
             case Untracked():
                 raise GradientError(
-                    f"gradients: constant {shapes.show(tensor.shape)}: a constant has no gradient; make it with variable(x)"
+                    f"gradients: constant {shapes.show(tensor.shape)}: a constant has no gradient; "
+                    "make it with variable(x)"
                 )

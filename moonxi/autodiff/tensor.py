@@ -189,8 +189,9 @@ class Grad[T: Tensor](DerivedTensor["Grad[T]"]):
             power = x**y
 
             def of_base(g: T) -> T:
-                # y * x**(y-1), which is 0 where y is 0, also at x = 0
-                return g * y * x ** (y - 1.0).where(~y.equal(0.0), 0.0)
+                # y * x**(y-1), which is 0 for x = y = 0; there the base is replaced, not the result, lest its own
+                # gradient become 0 times infinity
+                return g * y * x.where(~(x.equal(0.0) & y.equal(0.0)), 1.0) ** (y - 1.0)
 
             def of_exponent(g: T) -> T:
                 # x**y * log(x), which is 0 where x is 0 and y is not negative

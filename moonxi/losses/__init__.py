@@ -2,6 +2,6 @@
 
 from moonxi.losses.cross_entropy import cross_entropy
 from moonxi.losses.regression import mse
-from moonxi.losses.scores import LogProbs, Logits, Probs
+from moonxi.losses.scores import Logits, LogProbs, Probs
 
 __all__ = ["LogProbs", "Logits", "Probs", "cross_entropy", "mse"]

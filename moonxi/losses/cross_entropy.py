@@ -14,5 +14,7 @@ def cross_entropy[T: Tensor](logits: Logits[T], labels: Labels[T], /) -> T:
     ``logits`` are ``(..., classes)`` and ``labels`` ``(...)``. Raises `ShapeError` for an empty batch and where the
     shapes do not fit, `LabelError` for a label that is not a class."""
     if prod(labels.shape) == 0:
-        raise ShapeError(f"cross_entropy: {show(logits.shape)}, labels {show(labels.shape)}: the mean over an empty batch")
+        raise ShapeError(
+            f"cross_entropy: {show(logits.shape)}, labels {show(labels.shape)}: the mean over an empty batch"
+        )
     return -logits.value.log_softmax(-1).pick(labels).mean()

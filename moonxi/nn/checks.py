@@ -30,7 +30,9 @@ def checked[S, **P, R](
     first = next(iter(signature.parameters))
     braces = _in_braces(parameter.annotation for parameter in signature.parameters.values())
     braces += _in_braces([signature.return_annotation])
-    computed = compile(f"({','.join(braces)},)" if braces else "()", f"<annotations of {function.__qualname__}>", "eval")
+    computed = compile(
+        f"({','.join(braces)},)" if braces else "()", f"<annotations of {function.__qualname__}>", "eval"
+    )
     passed: set[object] = set()
 
     def call(self: S, /, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -127,4 +129,8 @@ def _described(value: object) -> str:
     if isinstance(value, Tensor):
         return f"{type(value).__name__}[{value.dtype.__name__}] {shapes.show(value.shape)}"
     shape = getattr(value, "shape", None)
-    return f"{type(value).__name__} {shapes.show(shape)}" if isinstance(shape, tuple) else f"{type(value).__name__} {value!r:.60}"
+    return (
+        f"{type(value).__name__} {shapes.show(shape)}"
+        if isinstance(shape, tuple)
+        else f"{type(value).__name__} {value!r:.60}"
+    )

@@ -92,8 +92,8 @@ def _value_and_grad[T: Tensor](
     value, kept = result if isinstance(result, tuple) else (result, None)
     if prod(value.shape) != 1:
         raise GradientError(
-            f"value_and_grad: the loss has shape {shapes.show(value.shape)}: expected one number; reduce it with .mean() "
-            "or .sum()"
+            f"value_and_grad: the loss has shape {shapes.show(value.shape)}: expected one number; reduce it with "
+            ".mean() or .sum()"
         )
     gradients = value.backward()
     model_of_gradients = model.with_parameters([gradients.of(one) for one in variables])

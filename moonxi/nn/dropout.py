@@ -10,7 +10,7 @@ from moonxi.traits import Tensor
 
 
 def dropout[T: Tensor](x: T, rate: float, key: Key, /) -> T:
-    """Each element becomes 0 with probability ``rate``, and the others are divided by ``1 - rate`` (Srivastava 2014)."""
+    """Each element becomes 0 with probability ``rate``; the others are divided by ``1 - rate`` (Srivastava 2014)."""
     if rate == 0.0:
         return x
     return (x / (1.0 - rate)).where(x.uniform(x.shape, key) >= rate, 0.0) if rate < 1.0 else x * 0.0

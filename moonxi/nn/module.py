@@ -1,6 +1,6 @@
 """`Module[T]`: a layer or model with parameters, generic in the tensor class that they are."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Self, cast
 
 from moonxi import shapes

@@ -37,7 +37,8 @@ def table(model: object) -> str:
             lines.append((path or ".", kind, ", ".join(rows.get(path, [])), f"{counts.get(path, 0):,}"))
     widths = [max(len(line[column]) for line in lines) for column in range(4)]
     body = "\n".join(
-        "  ".join((a.ljust(widths[0]), b.ljust(widths[1]), c.ljust(widths[2]), d.rjust(widths[3]))) for a, b, c, d in lines
+        "  ".join((a.ljust(widths[0]), b.ljust(widths[1]), c.ljust(widths[2]), d.rjust(widths[3])))
+        for a, b, c, d in lines
     )
     return f"{body}\n{total:,} parameters, {state:,} elements of state, {size:,} bytes"
 

@@ -1,65 +1,56 @@
 """The structure of a model: which of the objects in it are parameters, state, layers, or static settings.
 
 They are told apart by their type. A tensor is a parameter; a tensor in `State` is state; dataclasses, lists, tuples
-and dicts are looked into; numbers, strings, functions and the like are settings. A tensor where none of this finds
-it would never be trained, so hiding one in a set, a closure or a foreign object is an error.
+and dicts are looked into; numbers, strings, functions and the like are settings. `Labels` and `Mask` are settings that
+go along when a model is mapped. A tensor where none of this finds it would never be trained: that is an error.
 """
 
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
-from types import CellType, FunctionType
-from typing import Protocol
-
-import numpy as np
-from typing_extensions import TypeIs
+from functools import cached_property
 
 from moonxi.errors import ModuleError
-from moonxi.traits import Tensor
+from moonxi.nn.hidden import refuse_hidden
+from moonxi.nn.state import State
+from moonxi.traits import Labels, Mask, Tensor
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class State[T: Tensor]:
-    """A tensor that belongs to a model and is not trained, such as a running mean."""
-
-    value: T
-
-    def _like(self, value: T, /) -> "State[T]":
-        """Makes the class invariant in ``T``."""
-        return State(value)
+type Held = State[Tensor] | Labels[Tensor] | Mask[Tensor]
+"""What holds a tensor that is not trained."""
 
 
 class _Kind(Enum):
     TENSOR = 0
-    STATE = 1
+    HELD = 1
     RECORD = 2
     SEQUENCE = 3
     MAPPING = 4
-    SETTING = 5
+    PLAIN = 5
+    SETTING = 6
 
 
-_kinds: dict[type, _Kind] = {}
+_kinds: dict[type, _Kind] = {type: _Kind.PLAIN}
+_fields: dict[type, tuple[str, ...]] = {}
 
 
 def _kind(value: object, path: str) -> _Kind:
     cls = value.__class__
     kind = _kinds.get(cls)
     if kind is None:
-        kind = _find_kind(value)
-        if kind is not _Kind.SETTING or cls in (int, float, bool, str, bytes, complex, type(None)):
-            _kinds[cls] = kind  # other settings are looked at each time, for what they may hide
-    if kind is _Kind.SETTING and cls not in _kinds:
-        _refuse_hidden(value, path)
+        kind = _kinds[cls] = _find_kind(value)
+    if kind is _Kind.SETTING:
+        refuse_hidden(value, path)
     return kind
 
 
 def _find_kind(value: object) -> _Kind:
-    if isinstance(value, State):
-        return _Kind.STATE
+    if isinstance(value, int | float | complex | str | bytes | type | Enum | None):
+        return _Kind.PLAIN
+    if isinstance(value, State | Labels | Mask):
+        return _Kind.HELD
     if isinstance(value, Tensor):
         return _Kind.TENSOR
-    if is_dataclass(value) and not isinstance(value, type):
+    if is_dataclass(value):
         return _Kind.RECORD
     if isinstance(value, list | tuple):
         return _Kind.SEQUENCE
@@ -68,61 +59,53 @@ def _find_kind(value: object) -> _Kind:
     return _Kind.SETTING
 
 
-def _refuse_hidden(value: object, path: str) -> None:
-    """Raise for a tensor or a layer that the walk would not find."""
-    if isinstance(value, np.ndarray):
-        raise ModuleError(
-            f"model: field {path}: an ndarray is neither a parameter nor state; bring it in with like.from_host(array), "
-            "and wrap it in State(...) if it is not trained"
-        )
-    inside: list[object] = []
-    if isinstance(value, set | frozenset | deque):
-        inside = list(value)
-    elif isinstance(value, FunctionType):
-        inside = [_contents(cell) for cell in value.__closure__ or ()]
-    elif hasattr(value, "__dict__") and not isinstance(value, type | Enum):
-        inside = list(vars(value).values())
-    for one in inside:
-        if isinstance(one, type | Enum):
-            continue
-        if isinstance(one, State | Tensor) or (is_dataclass(one) and next(walk(one), None) is not None):
-            raise ModuleError(
-                f"model: field {path}: a {type(value).__name__} hides a {type(one).__name__}, which would never be "
-                "trained; put it into a field of its own, a list, a tuple or a dict"
-            )
-
-
-class _NamedTuple(Protocol):
-    @classmethod
-    def _make(cls, values: Iterable[object], /) -> object: ...
-
-
-def _is_named(value: object) -> TypeIs[_NamedTuple]:
-    return hasattr(value, "_make")
-
-
-def _contents(cell: CellType) -> object:
-    try:
-        return cell.cell_contents
-    except ValueError:  # not bound yet
-        return None
-
-
 @dataclass(frozen=True, slots=True)
 class Leaf:
     """A tensor in a model: where it stands, and whether it is state. ``holder`` is the `State` then."""
 
     path: str
     tensor: Tensor
-    holder: "State[Tensor] | None"
+    holder: State[Tensor] | None
+
+
+def _field_names(record: object) -> tuple[str, ...]:
+    cls = record.__class__
+    names = _fields.get(cls)
+    if names is None and is_dataclass(record):
+        names = _fields[cls] = tuple(field.name for field in fields(record))
+    return names or ()
+
+
+def _besides_fields(record: object, path: str) -> dict[str, object]:
+    """The attributes of a dataclass that are not fields of it, less cached properties, which are computed again."""
+    names = _field_names(record)
+    attributes: dict[str, object] = getattr(record, "__dict__", {})
+    if len(attributes) <= len(names):
+        return {}
+    cls = type(record)
+    others = {name: value for name, value in attributes.items() if name not in names}
+    others = {
+        name: value for name, value in others.items() if not isinstance(getattr(cls, name, None), cached_property)
+    }
+    for name, value in others.items():
+        for leaf in walk(value, _joined(path, name)):
+            raise ModuleError(
+                f"model: {leaf.path}: a tensor in an attribute that is not a field of the dataclass {cls.__name__} would "
+                "never be trained; declare the field"
+            )
+    return others
+
+
+def _joined(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name
 
 
 def _children(value: object, kind: _Kind, path: str) -> Iterator[tuple[str, object]]:
     """What a container holds, each with its path."""
-    dot = f"{path}." if path else ""
-    if kind is _Kind.RECORD and is_dataclass(value):
-        for field in fields(value):
-            yield dot + field.name, getattr(value, field.name)
+    if kind is _Kind.RECORD:
+        _besides_fields(value, path)
+        for name in _field_names(value):
+            yield _joined(path, name), getattr(value, name)
     elif isinstance(value, list | tuple):
         for number, one in enumerate(value):
             yield f"{path}[{number}]", one
@@ -132,13 +115,23 @@ def _children(value: object, kind: _Kind, path: str) -> Iterator[tuple[str, obje
 
 
 def walk(value: object, path: str = "") -> Iterator[Leaf]:
-    """Every tensor, in the order of the fields; a tied one once for each place."""
+    """Every parameter and state, in the order of the fields; a tied one once for each place."""
     kind = _kind(value, path)
     if kind is _Kind.TENSOR and isinstance(value, Tensor):
         yield Leaf(path, value, None)
-    elif kind is _Kind.STATE and isinstance(value, State):
-        yield Leaf(path, value.value, value)
-    elif kind is not _Kind.SETTING:
+    elif kind is _Kind.HELD:
+        if isinstance(value, State):
+            yield Leaf(path, value.value, value)
+    elif kind is _Kind.MAPPING and isinstance(value, dict):
+        for (key, one), (place, _) in zip(value.items(), _children(value, kind, path), strict=True):
+            for leaf in walk(one, place):
+                if not isinstance(key, str | int):
+                    raise ModuleError(
+                        f"model: {leaf.path}: the key is a {type(key).__name__}; the keys of a dict with tensors are "
+                        "strings or whole numbers, for they name the tensors, also in files"
+                    )
+                yield leaf
+    elif kind in (_Kind.RECORD, _Kind.SEQUENCE):
         for place, one in _children(value, kind, path):
             yield from walk(one, place)
 
@@ -149,85 +142,10 @@ def layers(root: object) -> Iterator[tuple[str, object]]:
 
     def visit(value: object, path: str) -> Iterator[tuple[str, object]]:
         kind = _kind(value, path)
-        if kind in (_Kind.TENSOR, _Kind.STATE, _Kind.SETTING):
-            return
-        if hasattr(value, "forward") and id(value) not in found:
+        if hasattr(value, "forward") and not isinstance(value, type) and id(value) not in found:
             found.add(id(value))
             yield path, value
         for place, one in _children(value, kind, path):
             yield from visit(one, place)
 
     return visit(root, "")
-
-
-def parameters(value: object) -> dict[str, Tensor]:
-    """The trainable tensors by path; a tied one once, at its first place."""
-    seen: set[int] = set()
-    found: dict[str, Tensor] = {}
-    for leaf in walk(value):
-        if leaf.holder is None and id(leaf.tensor) not in seen:
-            seen.add(id(leaf.tensor))
-            found[leaf.path] = leaf.tensor
-    return found
-
-
-def states(value: object) -> dict[str, State[Tensor]]:
-    """The state fields by path; a shared one once, at its first place."""
-    seen: set[int] = set()
-    found: dict[str, State[Tensor]] = {}
-    for leaf in walk(value):
-        if leaf.holder is not None and id(leaf.holder) not in seen:
-            seen.add(id(leaf.holder))
-            found[leaf.path] = leaf.holder
-    return found
-
-
-def mapped(value: object, f: Callable[[Tensor], Tensor]) -> object:
-    """The same structure with ``f`` of each parameter and each state; what is tied stays tied."""
-    return _rebuild(value, f, lambda state: State(f(state.value)), {})
-
-
-def replaced(value: object, new_parameters: Sequence[Tensor] | None, new_states: Sequence[Tensor] | None) -> object:
-    """The same structure with other parameters, states or both, in the order of `parameters` and `states`."""
-    tensors, holders = iter(new_parameters or ()), iter(new_states or ())
-    return _rebuild(
-        value,
-        (lambda tensor: tensor) if new_parameters is None else (lambda _: next(tensors)),
-        (lambda state: state) if new_states is None else (lambda _: State(next(holders))),
-        {},
-    )
-
-
-def _rebuild(
-    value: object, f: Callable[[Tensor], Tensor], g: Callable[[State[Tensor]], State[Tensor]], memo: dict[int, object]
-) -> object:
-    """The same structure, in the order of `walk`; what is one object before is one object after."""
-    done = memo.get(id(value))
-    if done is not None:
-        return done
-    kind = _kind(value, "")
-    new: object
-    if kind is _Kind.TENSOR and isinstance(value, Tensor):
-        new = f(value)
-    elif kind is _Kind.STATE and isinstance(value, State):
-        new = g(value)
-    elif kind is _Kind.RECORD and is_dataclass(value):
-        new = object.__new__(type(value))
-        changed = False
-        for field in fields(value):
-            before = getattr(value, field.name)
-            after = _rebuild(before, f, g, memo)
-            object.__setattr__(new, field.name, after)
-            changed = changed or after is not before
-        new = new if changed else value
-    elif isinstance(value, list):
-        new = [_rebuild(one, f, g, memo) for one in value]
-    elif isinstance(value, tuple):
-        parts = [_rebuild(one, f, g, memo) for one in value]
-        new = type(value)._make(parts) if _is_named(value) else tuple(parts)
-    elif isinstance(value, dict):
-        new = {key: _rebuild(one, f, g, memo) for key, one in value.items()}
-    else:
-        return value
-    memo[id(value)] = new
-    return new

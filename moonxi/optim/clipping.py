@@ -14,7 +14,7 @@ def global_norm[T: Tensor](gradients: Sequence[T], /) -> T:
 
 
 def clip_by_global_norm[T: Tensor](gradients: Sequence[T], limit: float, /) -> tuple[T, ...]:
-    """The gradients, scaled by ``limit / (norm + 1e-6)`` where that is less than 1 (Pascanu et al. 2013; as PyTorch)."""
+    """The gradients, scaled by ``limit / (norm + 1e-6)`` where that is less than 1 (Pascanu et al. 2013)."""
     if not gradients:
         return ()
     factor = limit / (global_norm(gradients) + 1e-6)

@@ -40,7 +40,7 @@ class OptimizerState[T: Tensor, M]:
 
 @dataclass(frozen=True, kw_only=True)
 class Optimizer(ABC):
-    """Base of the optimizers: settings only, no state. A subclass says what it remembers and how it updates one tensor."""
+    """Base of the optimizers: settings only. A subclass says what is remembered and how one tensor is updated."""
 
     lr: float | Schedule
     """The learning rate, or a schedule of it."""
@@ -87,14 +87,15 @@ class Optimizer(ABC):
         slots = self.slot_names()
         if tuple(named) != state.names or state.slots.keys() != set(slots):
             raise ModuleError(
-                f"{type(self).__name__}.update: the state belongs to another model or optimizer (it has {len(state.names)} "
-                f"parameters and {', '.join(state.slots) or 'no memory'}): make one with optimizer.init(model)"
+                f"{type(self).__name__}.update: the state belongs to another model or optimizer (it has "
+                f"{len(state.names)} parameters and {', '.join(state.slots) or 'no memory'}): make one with "
+                "optimizer.init(model)"
             )
         directions = gradients.parameters()
         if len(directions) != len(named):
             raise ModuleError(
-                f"{type(self).__name__}.update: {len(named)} parameters and {len(directions)} gradients: the gradients are "
-                "of another model"
+                f"{type(self).__name__}.update: {len(named)} parameters and {len(directions)} gradients: they are of "
+                "another model"
             )
         for (path, parameter), gradient in zip(named.items(), directions, strict=True):
             if parameter.shape != gradient.shape:

@@ -17,7 +17,7 @@ class Schedule(Protocol):
 
 
 @dataclass(frozen=True)
-class constant:  # noqa: N801  # used as a function, compared and printed as a value
+class constant:  # used as a function, compared and printed as a value
     """Always ``lr``."""
 
     lr: float
@@ -28,7 +28,7 @@ class constant:  # noqa: N801  # used as a function, compared and printed as a v
 
 
 @dataclass(frozen=True)
-class step_decay:  # noqa: N801  # used as a function, compared and printed as a value
+class step_decay:  # used as a function, compared and printed as a value
     """``lr * factor ** (step // every)``: multiplied by ``factor`` after each ``every`` steps."""
 
     lr: float

@@ -4,7 +4,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping
 from math import isfinite
-from typing import Any, Protocol, cast, overload
+from typing import Any, Protocol, overload
 
 from moonxi.autodiff import BlasGrad, Grad, constant
 from moonxi.key import Key
@@ -84,7 +84,7 @@ class Trainer[T: Tensor, M, B]:
         *,
         key: Key,
     ) -> None: ...
-    def __init__(self, model: Any, loss: Any, optimizer: Optimizer, /, *, key: Key) -> None:  # the overloads are the signature
+    def __init__(self, model: Any, loss: Any, optimizer: Optimizer, /, *, key: Key) -> None:
         """``key`` is for everything random within the steps; it is folded with the number of the step."""
         self.model: M = model
         self.state: OptimizerState[T, M] = optimizer.init(model)
@@ -98,7 +98,8 @@ class Trainer[T: Tensor, M, B]:
 
         Raises `NonFiniteError` if the loss is NaN or infinite; model and state are then those before the step."""
         model: Any = self.model  # its relation to loss and batch was checked at construction
-        value, gradients = value_and_grad(self._loss, model, cast(Any, batch), Train(self._key.fold(self.steps)))  # so was theirs
+        one: Any = batch
+        value, gradients = value_and_grad(self._loss, model, one, Train(self._key.fold(self.steps)))
         values = _values(value)
         if not isfinite(values["loss"]):
             raise not_finite(self.steps, values["loss"], model.named_parameters(), gradients.named_parameters())

@@ -166,8 +166,8 @@ class DerivedTensor[I](_Primitives):
         )
 
     def mean(self, axes: Axes = None, /, *, keepdims: bool = False) -> Self:
-        total = self.sum(axes, keepdims=keepdims)
         count = prod(self.shape) if axes is None else prod(self.shape[a] for a in shapes.axes(self.shape, axes, "mean"))
+        total = self.sum(axes, keepdims=keepdims)
         return total * (1.0 / count) if count else total * float("nan")
 
     def sum_to(self, shape: Shape, /) -> Self:
@@ -179,10 +179,12 @@ class DerivedTensor[I](_Primitives):
         return self.full(labels.shape, 1.0).put(labels, classes)
 
     def softmax(self, axis: int, /) -> Self:
+        shapes.nothing_to_reduce("softmax", self.shape, axis)
         e = (self - self.max(axis, keepdims=True).stop_gradient()).exp()
         return e / e.sum(axis, keepdims=True)
 
     def log_softmax(self, axis: int, /) -> Self:
+        shapes.nothing_to_reduce("log_softmax", self.shape, axis)
         shifted = self - self.max(axis, keepdims=True).stop_gradient()
         return shifted - shifted.exp().sum(axis, keepdims=True).log()
 

@@ -19,7 +19,7 @@ type Shape = tuple[int, ...]
 """One size per axis; ``()`` is a scalar."""
 type Axes = int | tuple[int, ...] | None
 """An axis, several axes, or ``None`` for all; negative ones count from the end."""
-type Index = int | slice | EllipsisType | None | tuple[int | slice | EllipsisType | None, ...]
+type Index = int | slice | EllipsisType | tuple[int | slice | EllipsisType | None, ...] | None
 """What stands between brackets: integers, slices, ``...`` and ``None`` for a new axis."""
 
 

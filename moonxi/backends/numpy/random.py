@@ -18,7 +18,7 @@ def words(count: int, key: Key) -> NDArray[np.uint64]:
 
 
 def uniform(shape: Shape, key: Key, dtype: np.dtype[np.floating]) -> NDArray[np.floating]:
-    """Uniform in [0, 1): float32 from the upper 24 bits of each half word, low half first; float64 from 53 of a word."""
+    """Uniform in [0, 1): float32 from the upper 24 bits of each half word, low first; float64 from 53 of a word."""
     count = prod(shape)
     if dtype == np.float32:
         halves = words((count + 1) // 2, key).astype("<u8", copy=False).view("<u4")[:count]

@@ -67,7 +67,9 @@ class NumpyTensor[D: Floating](DerivedTensor["NumpyTensor[D]"]):
         """The array of an operand, or a plain float, which leaves the element type alone."""
         return float(other) if isinstance(other, (float, int)) else self._tensor(other, operation)
 
-    def _binary(self, function: Callable[[HostArray, HostArray | float], Any], operation: str, other: Self | float) -> Self:
+    def _binary(
+        self, function: Callable[[HostArray, HostArray | float], Any], operation: str, other: Self | float
+    ) -> Self:
         right: HostArray | float
         if isinstance(other, NumpyTensor) and other.data.dtype is self.data.dtype:
             right = other.data
@@ -83,13 +85,18 @@ class NumpyTensor[D: Floating](DerivedTensor["NumpyTensor[D]"]):
 
     @override
     def full(self, shape: Shape, fill: float, /) -> Self:
-        return type(self)(np.full(shape, fill, self.data.dtype))
+        try:
+            return type(self)(np.full(shape, fill, self.data.dtype))
+        except ValueError:
+            shapes.sizes("full", shape)
+            raise
 
     @override
     def from_host(self, array: HostArray | NDArray[np.integer], /) -> Self:
         if _kind(array) not in "fiu":
             raise OperandError(
-                f"from_host: {_describe(array)}: expected a NumPy array of real numbers; convert with numpy.asarray(values)"
+                f"from_host: {_describe(array)}: expected a NumPy array of real numbers; "
+                "convert with numpy.asarray(values)"
             )
         return type(self)(np.array(array, dtype=self.data.dtype, order="C"))
 
@@ -105,11 +112,11 @@ class NumpyTensor[D: Floating](DerivedTensor["NumpyTensor[D]"]):
 
     @override
     def uniform(self, shape: Shape, key: Key, /) -> Self:
-        return type(self)(random.uniform(shape, key, self.data.dtype))
+        return type(self)(random.uniform(shapes.sizes("uniform", shape), key, self.data.dtype))
 
     @override
     def normal(self, shape: Shape, key: Key, /) -> Self:
-        return type(self)(random.normal(shape, key, self.data.dtype))
+        return type(self)(random.normal(shapes.sizes("normal", shape), key, self.data.dtype))
 
     @override
     def to_host(self) -> HostArray:
@@ -222,6 +229,8 @@ class NumpyTensor[D: Floating](DerivedTensor["NumpyTensor[D]"]):
 
     @override
     def sum(self, axes: Axes = None, /, *, keepdims: bool = False) -> Self:
+        if not self.data.ndim:  # NumPy lets axis 0 of a scalar pass
+            shapes.axes((), axes, "sum")
         try:
             return type(self)(_sum(self.data, axis=axes, keepdims=keepdims))
         except ValueError:
@@ -230,6 +239,8 @@ class NumpyTensor[D: Floating](DerivedTensor["NumpyTensor[D]"]):
 
     @override
     def max(self, axes: Axes = None, /, *, keepdims: bool = False) -> Self:
+        if not self.data.ndim:  # as in sum
+            shapes.axes((), axes, "max")
         try:
             return type(self)(_max(self.data, axis=axes, keepdims=keepdims))
         except ValueError:
@@ -240,6 +251,8 @@ class NumpyTensor[D: Floating](DerivedTensor["NumpyTensor[D]"]):
 
     @override
     def reshape(self, shape: Shape, /) -> Self:
+        if shape and min(shape) < -1:  # NumPy takes any negative size for -1
+            shapes.reshape(self.shape, shape)
         try:
             return type(self)(self.data.reshape(shape))
         except ValueError:
@@ -267,12 +280,13 @@ class NumpyTensor[D: Floating](DerivedTensor["NumpyTensor[D]"]):
         shapes.index_kinds(index)
         try:
             return type(self)(self.data[index])
-        except IndexError:
+        except (IndexError, ValueError):
             shapes.indexed(self.shape, index)
             raise
 
     @override
     def put_slice(self, index: Index, shape: Shape, /) -> Self:
+        shapes.index_kinds(index)
         out = np.zeros(shapes.put_slice(self.shape, index, shape), self.data.dtype)
         out[index] = self.data
         return type(self)(out)
@@ -282,12 +296,8 @@ class NumpyTensor[D: Floating](DerivedTensor["NumpyTensor[D]"]):
     @override
     def argmax(self, axis: int, /) -> Labels[Self]:
         axis = shapes.axis(self.shape, axis, "argmax")
-        indices: Any
-        if self.data.shape[axis]:
-            indices = np.argmax(self.data, axis=axis)
-        else:
-            shapes.nothing_to_reduce("argmax", self.shape, axis)
-            indices = np.zeros(shapes.reduced("argmax", self.shape, axis, one=1), np.int64)
+        shapes.nothing_to_reduce("argmax", self.shape, axis)
+        indices: Any = np.argmax(self.data, axis=axis)
         return Labels(type(self)(indices))
 
     @override
@@ -315,8 +325,8 @@ def _checked(labels: NDArray[Any], classes: int, operation: str) -> NDArray[Any]
         wrong = np.flatnonzero((labels < 0) | (labels >= classes))
         where = ", ".join(map(str, np.unravel_index(wrong[0], labels.shape)))
         raise LabelError(
-            f"{operation}: labels {shapes.show(labels.shape)}: label {labels.flat[wrong[0]]} at [{where}] is not a class "
-            f"from 0 to {classes - 1} ({wrong.size} of {prod(labels.shape)} labels are outside)"
+            f"{operation}: labels {shapes.show(labels.shape)}: label {labels.flat[wrong[0]]} at [{where}] is not a "
+            f"class from 0 to {classes - 1} ({wrong.size} of {prod(labels.shape)} labels are outside)"
         )
     return labels
 
