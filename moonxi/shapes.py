@@ -66,12 +66,12 @@ def broadcast[S: Size](operation: str, *operands: tuple[S, ...]) -> tuple[S, ...
             here = shape[position]
             if size is None or provably_equal(size, 1):
                 size = here
-            elif not provably_equal(here, 1) and provably_different(size, here):
-                # Two different sizes still broadcast if one of them can be 1.
-                if provably_different(size, 1) and provably_different(here, 1):
+            elif not provably_equal(here, 1) and not provably_equal(size, here):
+                # Two sizes that differ still broadcast if one of them can be 1; one that cannot is that of the result.
+                if provably_different(size, here) and provably_different(size, 1) and provably_different(here, 1):
                     given = " and ".join(map(show, operands))
                     fail(operation, given, f"axis {position} has sizes {size} and {here}, which are not equal or 1")
-                size = here if not provably_different(size, 1) else size
+                size = here if provably_different(here, 1) else size
         assert size is not None, "an axis of the result comes from some operand"
         result.append(size)
     return tuple(result)
