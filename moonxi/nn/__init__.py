@@ -11,7 +11,7 @@ from moonxi.nn.mode import Eval, Mode, Train
 from moonxi.nn.module import Module
 from moonxi.nn.residual import residual
 from moonxi.nn.sequential import Sequential, Step
-from moonxi.nn.tree import State
+from moonxi.nn.state import State
 from moonxi.nn.weights import load, save
 
 __all__ = [

@@ -5,7 +5,7 @@ from typing import final
 
 from moonxi.key import Key
 from moonxi.nn import scope
-from moonxi.nn.tree import State
+from moonxi.nn.state import State
 from moonxi.traits import Tensor
 
 

@@ -11,6 +11,7 @@ from typing import Self
 from moonxi.errors import ModuleError
 from moonxi.key import Key
 from moonxi.nn import tree
+from moonxi.nn.state import State
 from moonxi.traits import Tensor
 
 
@@ -80,7 +81,7 @@ def layer_key(layer: object, key: Key, /) -> Key:
     return own.fold(number) if number else own
 
 
-def collect[T: Tensor](state: "tree.State[T]", value: T, /) -> None:
+def collect[T: Tensor](state: State[T], value: T, /) -> None:
     """Note the new value of a state field; it comes back with the result of the scope."""
     if _active.scope is None:
         raise ModuleError("state update: outside a forward: new state is collected while a model is computed")

@@ -5,10 +5,12 @@ and dicts are looked into; numbers, strings, functions and the like are settings
 go along when a model is mapped. A tensor where none of this finds it would never be trained: that is an error.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from functools import cached_property
+from operator import is_not
 
 from moonxi.errors import ModuleError
 from moonxi.nn.hidden import refuse_hidden
@@ -29,8 +31,8 @@ class _Kind(Enum):
     SETTING = 6
 
 
-_kinds: dict[type, _Kind] = {type: _Kind.PLAIN}
-_fields: dict[type, tuple[str, ...]] = {}
+_kinds: dict[type, _Kind] = {}
+_fields: dict[type, dict[str, None]] = {}
 
 
 def _kind(value: object, path: str) -> _Kind:
@@ -68,29 +70,31 @@ class Leaf:
     holder: State[Tensor] | None
 
 
-def _field_names(record: object) -> tuple[str, ...]:
+def _field_names(record: object) -> dict[str, None]:
+    """The names of the fields of a dataclass, in order."""
     cls = record.__class__
     names = _fields.get(cls)
-    if names is None and is_dataclass(record):
-        names = _fields[cls] = tuple(field.name for field in fields(record))
-    return names or ()
+    if names is None:
+        names = _fields[cls] = {field.name: None for field in fields(record)} if is_dataclass(record) else {}
+    return names
 
 
 def _besides_fields(record: object, path: str) -> dict[str, object]:
     """The attributes of a dataclass that are not fields of it, less cached properties, which are computed again."""
     names = _field_names(record)
     attributes: dict[str, object] = getattr(record, "__dict__", {})
-    if len(attributes) <= len(names):
+    if attributes.keys() <= names.keys():
         return {}
     cls = type(record)
-    others = {name: value for name, value in attributes.items() if name not in names}
     others = {
-        name: value for name, value in others.items() if not isinstance(getattr(cls, name, None), cached_property)
+        name: value
+        for name, value in attributes.items()
+        if name not in names and not isinstance(getattr(cls, name, None), cached_property)
     }
     for name, value in others.items():
         for leaf in walk(value, _joined(path, name)):
             raise ModuleError(
-                f"model: {leaf.path}: a tensor in an attribute that is not a field of the dataclass {cls.__name__} would "
+                f"model: {leaf.path}: {name} is not a field of the dataclass {cls.__name__}, so this tensor would "
                 "never be trained; declare the field"
             )
     return others
@@ -149,3 +153,81 @@ def layers(root: object) -> Iterator[tuple[str, object]]:
             yield from visit(one, place)
 
     return visit(root, "")
+
+
+def parameters(value: object) -> dict[str, Tensor]:
+    """The trainable tensors by path; a tied one once, at its first place."""
+    seen: set[int] = set()
+    found: dict[str, Tensor] = {}
+    for leaf in walk(value):
+        if leaf.holder is None and id(leaf.tensor) not in seen:
+            seen.add(id(leaf.tensor))
+            found[leaf.path] = leaf.tensor
+    return found
+
+
+def states(value: object) -> dict[str, State[Tensor]]:
+    """The state fields by path; a shared one once, at its first place."""
+    seen: set[int] = set()
+    found: dict[str, State[Tensor]] = {}
+    for leaf in walk(value):
+        if leaf.holder is not None and id(leaf.holder) not in seen:
+            seen.add(id(leaf.holder))
+            found[leaf.path] = leaf.holder
+    return found
+
+
+def mapped(value: object, f: Callable[[Tensor], Tensor]) -> object:
+    """The same structure with ``f`` of each tensor; what is tied stays tied. State takes no part in differentiation."""
+
+    def of_held(held: Held) -> Held:
+        return State(f(held.value).stop_gradient()) if isinstance(held, State) else held.map(f)
+
+    return _rebuild(value, f, of_held, {})
+
+
+def replaced(value: object, new_parameters: Sequence[Tensor] | None, new_states: Sequence[Tensor] | None) -> object:
+    """The same structure with other parameters, states or both, in the order of `parameters` and `states`."""
+    tensors, values = iter(new_parameters or ()), iter(new_states or ())
+
+    def of_tensor(tensor: Tensor) -> Tensor:
+        return tensor if new_parameters is None else next(tensors)
+
+    def of_held(held: Held) -> Held:
+        return State(next(values)) if new_states is not None and isinstance(held, State) else held
+
+    return _rebuild(value, of_tensor, of_held, {})
+
+
+def _rebuild(
+    value: object, f: Callable[[Tensor], Tensor], g: Callable[[Held], Held], memo: dict[int, object]
+) -> object:
+    """The same structure, in the order of `walk`; what is one object before is one object after, also if unchanged."""
+    done = memo.get(id(value))
+    if done is not None:
+        return done
+    kind = _kind(value, "")
+    new = value
+    if kind is _Kind.TENSOR and isinstance(value, Tensor):
+        new = f(value)
+    elif kind is _Kind.HELD and isinstance(value, State | Labels | Mask):
+        new = g(value)
+    elif kind is _Kind.RECORD:
+        before = {name: getattr(value, name) for name in _field_names(value)}
+        after = {name: _rebuild(one, f, g, memo) for name, one in before.items()}
+        if any(after[name] is not before[name] for name in before):
+            new = object.__new__(type(value))
+            for name, one in {**_besides_fields(value, ""), **after}.items():
+                object.__setattr__(new, name, one)
+    elif isinstance(value, list):
+        new = copy(value)
+        new[:] = [_rebuild(one, f, g, memo) for one in value]
+    elif isinstance(value, tuple):
+        parts = tuple(_rebuild(one, f, g, memo) for one in value)
+        if any(map(is_not, parts, value)):
+            new = parts if type(value) is tuple else tuple.__new__(type(value), parts)
+    elif isinstance(value, dict):
+        new = copy(value)
+        new.update({key: _rebuild(one, f, g, memo) for key, one in value.items()})
+    memo[id(value)] = new
+    return new
