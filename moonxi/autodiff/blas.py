@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING, Self, override
 
 from moonxi.autodiff.tensor import Grad, Vjp
-from moonxi.errors import OperandError
 from moonxi.traits import DerivedBlas, MlpTensor
 
 
@@ -15,10 +14,7 @@ class BlasGrad[T: MlpTensor](Grad[T], DerivedBlas["Grad[T]"]):
     @override
     def matmul(self, other: Self, /) -> Self:
         if not isinstance(other, BlasGrad):
-            raise OperandError(
-                f"matmul: {type(self).__name__} with {type(other).__name__}: both operands must be under "
-                "differentiation alike; bring a plain tensor in with constant(x)"
-            )
+            raise self._another_level(other, "matmul")
         x, y = self.value, other.value
         product = x.matmul(y)
         parents: tuple[tuple[Grad[T], Vjp[T]], ...] = ()

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from moonxi import shapes
 from moonxi.autodiff.gradients import Gradients
+from moonxi.autodiff.order import consumers_first
 from moonxi.dtypes import DType, HostArray
 from moonxi.errors import GradientError, OperandError
 from moonxi.key import Key
@@ -78,7 +79,20 @@ class Grad[T: Tensor](DerivedTensor["Grad[T]"]):
     def _number(self, other: Self | float, operation: str) -> float:
         if isinstance(other, (float, int)):
             return float(other)
-        raise OperandError(
+        raise self._another_level(other, operation)
+
+    def _held(self, held: Labels[Self] | Mask[Self], operation: str) -> T:
+        """The plain carrier of labels or of a mask at this level."""
+        if not isinstance(held.carrier, Grad):
+            kind = type(held).__name__
+            raise OperandError(
+                f"{operation}: {_name(self)} with {kind} of {_name(held.carrier)}: both must be under differentiation "
+                f"alike; bring the {kind.lower()} in with {kind.lower()}.map(constant)"
+            )
+        return held.carrier.value
+
+    def _another_level(self, other: object, operation: str) -> OperandError:
+        return OperandError(
             f"{operation}: {_name(self)} with {_name(other)}: both operands must be under differentiation alike; "
             "bring a plain tensor in with constant(x), or take the plain one out with x.value"
         )
@@ -105,7 +119,7 @@ class Grad[T: Tensor](DerivedTensor["Grad[T]"]):
             shapes.equal("backward (result and seed)", self.shape, seed.shape)
         kept = {id(node): node for node in keep}
         found: dict[int, T] = {id(self): seed}
-        for node in _consumers_first(self):
+        for node in consumers_first(self):
             if not node.parents:
                 kept[id(node)] = node
                 continue
@@ -278,7 +292,7 @@ class Grad[T: Tensor](DerivedTensor["Grad[T]"]):
 
     @override
     def where(self, mask: Mask[Self], other: Self | float, /) -> Self:
-        plain = Mask(mask.carrier.value)
+        plain = Mask(self._held(mask, "where"))
         # The number case goes the same way: the mask may be the larger operand.
         right = other if isinstance(other, Grad) else self.full((), self._number(other, "where"))
         value = self.value.where(plain, right.value)
@@ -341,14 +355,14 @@ class Grad[T: Tensor](DerivedTensor["Grad[T]"]):
 
     @override
     def pick(self, labels: Labels[Self], /) -> Self:
-        plain = Labels(labels.carrier.value)
+        plain = Labels(self._held(labels, "pick"))
         value = self.value.pick(plain)
         classes = self.shape[-1]
         return self._unary(value, lambda g: g.put(plain, classes))
 
     @override
     def put(self, labels: Labels[Self], classes: int, /) -> Self:
-        plain = Labels(labels.carrier.value)
+        plain = Labels(self._held(labels, "put"))
         return self._unary(self.value.put(plain, classes), lambda g: g.pick(plain))
 
     @override
@@ -383,20 +397,3 @@ def _name(value: object) -> str:
         return f"{name}[{_name(value.value)}]"
     dtype = getattr(value, "dtype", None)
     return f"{name}[{dtype.__name__}]" if isinstance(dtype, type) else name
-
-
-def _consumers_first[T: Tensor](result: Grad[T]) -> list[Grad[T]]:
-    """Every node that the result was made from, each before its own operands; without recursion."""
-    order: list[Grad[T]] = []
-    seen: set[int] = set()
-    stack: list[tuple[Grad[T], bool]] = [(result, False)]
-    while stack:
-        node, done = stack.pop()
-        if done:
-            order.append(node)
-        elif id(node) not in seen:
-            seen.add(id(node))
-            stack.append((node, True))
-            stack.extend((parent, False) for parent, _ in node.parents or ())
-    order.reverse()
-    return order

@@ -8,11 +8,12 @@ device logits without any help.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING, NoReturn, Protocol, Self, override
 
 import numpy as np
 
 from moonxi.dtypes import HostArray, HostLabels, HostMask
+from moonxi.errors import OperandError
 
 if TYPE_CHECKING:
     from moonxi.traits.tensor import Index, Shape
@@ -51,6 +52,15 @@ class Labels[T: Carrier]:
     def equal(self, other: "Labels[T]", /) -> "Mask[T]":
         """Where the two hold the same class; broadcasts as NumPy does."""
         return self.carrier.equal(other.carrier)
+
+    @override
+    def __eq__(self, other: object, /) -> NoReturn:
+        raise OperandError(
+            f"Labels == {type(other).__name__}: == must give one bool and labels are many: use x.equal(y) for a mask, "
+            "or compare x.to_host() with NumPy"
+        )
+
+    __hash__ = object.__hash__
 
     def __getitem__(self, index: "Index", /) -> "Labels[T]":
         """A part, selected as in ``Tensor.__getitem__``."""
@@ -91,6 +101,15 @@ class Mask[T: Carrier]:
         """Where at least one is."""
         return self._wrap(self.carrier.where(self, other.carrier))
 
+    @override
+    def __eq__(self, other: object, /) -> NoReturn:
+        raise OperandError(
+            f"Mask == {type(other).__name__}: == must give one bool and a mask has many: combine masks with &, |, ~, "
+            "or compare x.to_host() with NumPy"
+        )
+
+    __hash__ = object.__hash__
+
     def select(self, on: T, off: T | float, /) -> T:
         """``on`` where the mask is, ``off`` elsewhere; broadcasts as NumPy does."""
         return on.where(self, off)
@@ -104,7 +123,7 @@ class Mask[T: Carrier]:
         return self._wrap(self.carrier[index])
 
     def __bool__(self) -> bool:
-        raise TypeError(
+        raise OperandError(
             "bool(Mask): the truth of a mask is not one value: read one element with .to_host(), "
             "or stay on the device with .select(on, off) and .to_tensor(like)"
         )

@@ -81,6 +81,16 @@ class NumpyTensor[D: Floating](DerivedTensor["NumpyTensor[D]"]):
             shapes.broadcast(operation, self.shape, np.shape(right))
             raise
 
+    def _held(self, held: Labels[Self] | Mask[Self], operation: str) -> NDArray[Any]:
+        """The array of labels or of a mask, which must live in this backend."""
+        if not isinstance(held.carrier, NumpyTensor):
+            mine = f"{type(self).__name__}[{self.dtype.__name__}]"
+            raise OperandError(
+                f"{operation}: {mine} with {type(held).__name__} of {_describe(held.carrier)}: both must live in "
+                "the same tensor class"
+            )
+        return held.carrier.data
+
     # -- from and to the host --------------------------------------------------------------------------------
 
     @override
@@ -217,7 +227,7 @@ class NumpyTensor[D: Floating](DerivedTensor["NumpyTensor[D]"]):
 
     @override
     def where(self, mask: Mask[Self], other: Self | float, /) -> Self:
-        condition = mask.carrier.data
+        condition = self._held(mask, "where")
         right = self._operand(other, "where")
         try:
             return type(self)(np.where(condition, self.data, right))
@@ -303,13 +313,13 @@ class NumpyTensor[D: Floating](DerivedTensor["NumpyTensor[D]"]):
     @override
     def pick(self, labels: Labels[Self], /) -> Self:
         shape = shapes.pick(self.shape, labels.shape)
-        flat = _checked(labels.carrier.data, self.shape[-1], "pick").reshape(-1)
+        flat = _checked(self._held(labels, "pick"), self.shape[-1], "pick").reshape(-1)
         return type(self)(self.data.reshape(flat.size, self.shape[-1])[np.arange(flat.size), flat].reshape(shape))
 
     @override
     def put(self, labels: Labels[Self], classes: int, /) -> Self:
         shape = shapes.put(self.shape, labels.shape, classes)
-        flat = _checked(labels.carrier.data, classes, "put").reshape(-1)
+        flat = _checked(self._held(labels, "put"), classes, "put").reshape(-1)
         out = np.zeros((flat.size, classes), self.data.dtype)
         out[np.arange(flat.size), flat] = self.data.reshape(-1)
         return type(self)(out.reshape(shape))
