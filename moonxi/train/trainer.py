@@ -42,7 +42,7 @@ class Trainer[T: Tensor, M, B]:
     """Trains a model of class ``M`` on batches that are a ``B``.
 
     The loss gives a scalar, or a scalar and a dict of named scalars, such as ``{"accuracy": ...}``, which are averaged
-    and shown. ``model``, ``state`` and ``steps`` are those after the last whole step, at any time."""
+    and shown."""
 
     @overload
     def __init__[U: MlpTensor, N, Up, Lifted](
@@ -86,25 +86,40 @@ class Trainer[T: Tensor, M, B]:
     ) -> None: ...
     def __init__(self, model: Any, loss: Any, optimizer: Optimizer, /, *, key: Key) -> None:
         """``key`` is for everything random within the steps; it is folded with the number of the step."""
-        self.model: M = model
-        self.state: OptimizerState[T, M] = optimizer.init(model)
-        self.steps = 0
+        # One object, exchanged as a whole: an interrupt never leaves a model beside another step's state.
+        self._now: tuple[M, OptimizerState[T, M], int] = (model, optimizer.init(model), 0)
         self._loss = loss
         self._optimizer = optimizer
         self._key = key
+        self._epochs = 0
+
+    @property
+    def model(self) -> M:
+        """The model after the last whole step."""
+        return self._now[0]
+
+    @property
+    def state(self) -> OptimizerState[T, M]:
+        """What the optimizer remembers after the last whole step."""
+        return self._now[1]
+
+    @property
+    def steps(self) -> int:
+        """The number of steps made."""
+        return self._now[2]
 
     def step(self, batch: B, /) -> dict[str, float]:
         """One update from one batch; the loss and the named scalars before it.
 
         Raises `NonFiniteError` if the loss is NaN or infinite; model and state are then those before the step."""
-        model: Any = self.model  # its relation to loss and batch was checked at construction
-        one: Any = batch
-        value, gradients = value_and_grad(self._loss, model, one, Train(self._key.fold(self.steps)))
+        model: Any
+        model, state, steps = self._now
+        one: Any = batch  # that model, loss and batch fit was checked at construction
+        value, gradients = value_and_grad(self._loss, model, one, Train(self._key.fold(steps)))
         values = _values(value)
         if not isfinite(values["loss"]):
-            raise not_finite(self.steps, values["loss"], model.named_parameters(), gradients.named_parameters())
-        model, state = self._optimizer.update(model, gradients, self.state)
-        self.model, self.state, self.steps = model, state, self.steps + 1
+            raise not_finite(steps, values["loss"], model.named_parameters(), gradients.named_parameters())
+        self._now = (*self._optimizer.update(model, gradients, state), steps + 1)
         return values
 
     def evaluate(self, data: Batches[B], /) -> dict[str, float]:
@@ -127,18 +142,20 @@ class Trainer[T: Tensor, M, B]:
         save_to: str | os.PathLike[str] | None = None,
         progress: bool = True,
     ) -> History:
-        """Train for a number of epochs, and after each evaluate on ``test``.
+        """Train for a number of epochs, and after each evaluate on ``test``. A second call goes on with the next epoch.
 
         With ``progress`` there is a bar for each epoch on a terminal and a line after it. Ctrl-C ends the run cleanly:
         the history says so, and the model is that after the last whole step. With ``save_to`` the weights are written
         there at the end, and then too. Raises `NonFiniteError` as `step` does."""
         history = History()
         try:
-            for epoch in range(epochs):
-                record = self._epoch(data, epoch, epochs, test, progress)
+            last = self._epochs + epochs
+            while self._epochs < last:
+                record = self._epoch(data, self._epochs, last, test, progress)
+                self._epochs += 1
                 history.epochs.append(record)
                 if progress:
-                    print(line(record, epochs), flush=True)
+                    print(line(record, last), flush=True)
         except KeyboardInterrupt:
             history.interrupted = True
             if progress:
