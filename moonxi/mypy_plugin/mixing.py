@@ -1,0 +1,93 @@
+"""The check of a call: does each type variable bounded by a trait stand for one tensor class?
+
+Given ``def pair[T: Tensor](x: T, y: T) -> T``, mypy accepts ``pair(on_host, on_device)``: it solves ``T`` as the trait
+itself, of which both are instances. The same happens in constructors, containers and callbacks.
+"""
+
+from mypy.checker import TypeChecker
+from mypy.constraints import SUPERTYPE_OF, infer_constraints
+from mypy.messages import callable_name
+from mypy.nodes import CallExpr, IndexExpr, MemberExpr, NameExpr, TypeApplication
+from mypy.nodes import Context as Position
+from mypy.types import AnyType, CallableType, Type, TypeVarType, get_proper_type
+
+from moonxi.mypy_plugin import messages
+from moonxi.mypy_plugin.messages import TENSOR_MIX
+from moonxi.mypy_plugin.signatures import Actual, Context, actuals, generic, solved
+from moonxi.mypy_plugin.solutions import meetings
+from moonxi.mypy_plugin.traits import bounded_by_trait, first_trait, is_object, undecided
+
+_NAMELESS = "<function>"
+
+
+def check(ctx: Context, fullname: str) -> None:
+    """Report the call if it mixes tensor classes."""
+    checker = ctx.api
+    if not isinstance(checker, TypeChecker) or not checker.in_checked_function():
+        return
+    trait = _applied(ctx.context)
+    if trait is not None:
+        checker.fail(messages.value_of_trait(trait), ctx.context, code=TENSOR_MIX)
+        return
+    arguments = actuals(ctx)
+    solution = solved(ctx, checker)
+    found = [_problem(one, arguments, solution, ctx.context, checker) for one in generic(ctx, fullname, checker)]
+    # Of an overloaded callee several signatures can be meant; one that does not mix may be the one.
+    if found and found[0] is not None and all(found):
+        checker.fail(found[0], ctx.context, code=TENSOR_MIX)
+
+
+def _applied(call: Position) -> str | None:
+    """The trait in ``Linear[Tensor](w, b)``."""
+    callee = call.callee if isinstance(call, CallExpr) else None
+    applied = callee.analyzed if isinstance(callee, IndexExpr) else None
+    return first_trait(applied.types) if isinstance(applied, TypeApplication) else None
+
+
+def _problem(
+    signature: CallableType,
+    arguments: list[Actual],
+    solution: CallableType | None,
+    call: Position,
+    checker: TypeChecker,
+) -> str | None:
+    for meeting in meetings(signature, arguments, checker):
+        if meeting.signature is signature and solution is not None and _decided(meeting.variable, signature, solution):
+            continue
+        function = _name(meeting.signature, signature, call)
+        if meeting.mixes():
+            return messages.mix(function, meeting.variable.name, meeting.operands, checker.options)
+        undecided_one = meeting.undecided()
+        if undecided_one is not None:
+            return messages.forgotten(function, meeting.variable.name, undecided_one, checker.options)
+    return None
+
+
+def _name(signature: CallableType, called: CallableType, call: Position) -> str:
+    """The function in which tensor classes meet, quoted: the one called, or one that is given to it."""
+    name = callable_name(signature)
+    if name is not None and not name.startswith("<"):
+        return name
+    callee = call.callee if isinstance(call, CallExpr) and signature is called else None
+    return f'"{callee.name}"' if isinstance(callee, (NameExpr, MemberExpr)) else "the call"
+
+
+def _decided(variable: TypeVarType, signature: CallableType, solution: CallableType) -> bool:
+    """Whether mypy has solved the variable as one tensor class, and so reports by itself what does not fit."""
+    if len(signature.arg_types) != len(solution.arg_types):
+        return False
+    pairs = zip((*signature.arg_types, signature.ret_type), (*solution.arg_types, solution.ret_type), strict=True)
+    for before, after in pairs:
+        for constraint in infer_constraints(before, after, SUPERTYPE_OF):
+            if constraint.type_var == variable.id:
+                found = get_proper_type(constraint.target)
+                return not (isinstance(found, AnyType) or is_object(found) or undecided(found))
+    return True
+
+
+def with_name(typ: Type) -> Type:
+    """A generic function as the result of a call, named: mypy runs no hook for calls of what has no name at all."""
+    proper = get_proper_type(typ)
+    if isinstance(proper, CallableType) and proper.get_name() is None and any(map(bounded_by_trait, proper.variables)):
+        return proper.copy_modified(name=_NAMELESS)
+    return typ
