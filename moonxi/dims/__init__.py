@@ -1,0 +1,43 @@
+"""Symbolic integers for the sizes of axes: arithmetic, questions with three answers, text, unification.
+
+A ``Size`` is an ``int`` or a ``Dim``, an integer polynomial over names, floor divisions and maxima, with the
+arithmetic of ``int``: ``(symbol("h") + 2 - 3) // 2 + 1`` is ``(h-1)//2+1``. Uses the standard library only.
+"""
+
+from moonxi.dims.dim import Dim, Size, ceil_div, maximum, minimum, symbol
+from moonxi.dims.facts import (
+    Answer,
+    can_differ,
+    equal,
+    less,
+    provably_at_most,
+    provably_different,
+    provably_equal,
+    provably_less,
+)
+from moonxi.dims.parse import parse
+from moonxi.dims.substitution import evaluate, substitute, symbols
+from moonxi.dims.unify import Unification, unify
+
+__all__ = [
+    "Answer",
+    "Dim",
+    "Size",
+    "Unification",
+    "can_differ",
+    "ceil_div",
+    "equal",
+    "evaluate",
+    "less",
+    "maximum",
+    "minimum",
+    "parse",
+    "provably_at_most",
+    "provably_different",
+    "provably_equal",
+    "provably_less",
+    "substitute",
+    "symbol",
+    "symbols",
+    "unify",
+]
