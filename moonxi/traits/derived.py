@@ -109,6 +109,15 @@ class DerivedTensor[I](_Primitives):
         """Never called: it makes the class invariant in ``I``."""
         return other
 
+    def _from_left(self, other: object, operation: str) -> Self:
+        """A Python number that stands on the left, as a scalar."""
+        if isinstance(other, (float, int)):
+            return self.full((), other)
+        raise OperandError(
+            f"{operation}: {type(other).__name__} with {type(self).__name__}: the operand must be a tensor of the same "
+            "class or a Python number"
+        )
+
     def zeros(self, shape: Shape, /) -> Self:
         return self.full(shape, 0.0)
 
@@ -129,10 +138,10 @@ class DerivedTensor[I](_Primitives):
         return self * other
 
     def __rtruediv__(self, other: float, /) -> Self:
-        return self.full((), other) / self
+        return self._from_left(other, "divide") / self
 
     def __rpow__(self, other: float, /) -> Self:
-        return self.full((), other) ** self
+        return self._from_left(other, "power") ** self
 
     def square(self) -> Self:
         return self * self
@@ -141,10 +150,10 @@ class DerivedTensor[I](_Primitives):
         return self.full((), 0.0).where(self <= 0.0, self)
 
     def __gt__(self, other: Self | float, /) -> Mask[Self]:
-        return (self.full((), other) if isinstance(other, (float, int)) else other) < self
+        return (other if isinstance(other, DerivedTensor) else self._from_left(other, "greater")) < self
 
     def __ge__(self, other: Self | float, /) -> Mask[Self]:
-        return (self.full((), other) if isinstance(other, (float, int)) else other) <= self
+        return (other if isinstance(other, DerivedTensor) else self._from_left(other, "greater_equal")) <= self
 
     @override
     def __eq__(self, other: object, /) -> NoReturn:

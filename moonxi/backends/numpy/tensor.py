@@ -149,7 +149,7 @@ class NumpyTensor[D: Floating](DerivedTensor["NumpyTensor[D]"]):
 
     @override
     def __rsub__(self, other: float, /) -> Self:
-        return type(self)(np.subtract(float(other), self.data))
+        return type(self)(np.subtract(self._operand(other, "subtract"), self.data))
 
     @override
     def __mul__(self, other: Self | float, /) -> Self:
@@ -161,7 +161,7 @@ class NumpyTensor[D: Floating](DerivedTensor["NumpyTensor[D]"]):
 
     @override
     def __rtruediv__(self, other: float, /) -> Self:
-        return type(self)(np.divide(float(other), self.data))
+        return type(self)(np.divide(self._operand(other, "divide"), self.data))
 
     @override
     def __pow__(self, other: Self | float, /) -> Self:
