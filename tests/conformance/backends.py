@@ -1,4 +1,4 @@
-"""The backends under test. A new one adds itself here, and to nothing else of this suite."""
+"""The backends under test, and an interpreter of somebody else. A new backend adds itself here and nowhere else."""
 
 import numpy as np
 import pytest
@@ -11,5 +11,5 @@ from tests.conformance.suite import Suite
 BACKENDS = (
     pytest.param(Suite(numpy(F32)), id="NpArray[F32]"),
     pytest.param(Suite(numpy(F64)), id="NpArray[F64]"),
-    pytest.param(Suite(PrimitivesOnly[F64](np.zeros(()))), id="PrimitivesOnly[F64]"),
 )
+INTERPRETERS = (*BACKENDS, pytest.param(Suite(PrimitivesOnly[F64](np.zeros(()))), id="PrimitivesOnly[F64]"))

@@ -5,13 +5,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from moonxi.traits import MlpTensor
-from tests.conformance.backends import BACKENDS
+from tests.conformance.backends import INTERPRETERS
 from tests.conformance.case import Operation
 from tests.conformance.draws import seeds
 from tests.conformance.operations import OPERATIONS
 from tests.conformance.suite import Suite
 
-every_backend = pytest.mark.parametrize("suite", BACKENDS)
+every_interpreter = pytest.mark.parametrize("suite", INTERPRETERS)
 
 
 def rows(operations: Iterable[Operation]) -> pytest.MarkDecorator:
@@ -23,7 +23,7 @@ smooth_operations = rows(one for one in OPERATIONS if one.smooth)
 other_operations = rows(one for one in OPERATIONS if not one.smooth)
 
 
-@every_backend
+@every_interpreter
 @every_operation
 @given(data=st.data())
 def test_the_value_is_that_of_numpy[T: MlpTensor](suite: Suite[T], operation: Operation, data: st.DataObject) -> None:
@@ -32,7 +32,7 @@ def test_the_value_is_that_of_numpy[T: MlpTensor](suite: Suite[T], operation: Op
     suite.check_value_under_differentiation(case)
 
 
-@every_backend
+@every_interpreter
 @smooth_operations
 @given(data=st.data())
 def test_the_gradient_is_the_central_difference[T: MlpTensor](
@@ -41,7 +41,7 @@ def test_the_gradient_is_the_central_difference[T: MlpTensor](
     suite.check_gradient(data.draw(operation.cases), data.draw(seeds))
 
 
-@every_backend
+@every_interpreter
 @smooth_operations
 @given(data=st.data())
 def test_the_second_derivative_is_the_second_difference[T: MlpTensor](
@@ -50,7 +50,7 @@ def test_the_second_derivative_is_the_second_difference[T: MlpTensor](
     suite.check_second_derivative(data.draw(operation.cases), data.draw(seeds))
 
 
-@every_backend
+@every_interpreter
 @other_operations
 @given(data=st.data())
 def test_what_has_no_derivative_is_a_constant[T: MlpTensor](
@@ -60,7 +60,7 @@ def test_what_has_no_derivative_is_a_constant[T: MlpTensor](
 
 
 @pytest.mark.slow
-@every_backend
+@every_interpreter
 @every_operation
 @settings(max_examples=500, derandomize=False)
 @given(data=st.data())

@@ -12,11 +12,11 @@ from moonxi.dtypes import F32, HostArray
 from moonxi.errors import OperandError
 from moonxi.key import Key, philox
 from moonxi.traits import MlpTensor, Shape
-from tests.conformance.backends import BACKENDS
+from tests.conformance.backends import INTERPRETERS
 from tests.conformance.draws import shapes
 from tests.conformance.suite import Suite
 
-every_backend = pytest.mark.parametrize("suite", BACKENDS)
+every_interpreter = pytest.mark.parametrize("suite", INTERPRETERS)
 keys = st.builds(Key, st.integers(0, 2**64 - 1), st.integers(0, 2**64 - 1))
 
 
@@ -26,7 +26,7 @@ def words(count: int, key: Key) -> list[int]:
     return [word for block in blocks for word in block][:count]
 
 
-@every_backend
+@every_interpreter
 @given(shape=shapes(), key=keys)
 def test_uniform_numbers_are_the_words_of_the_key[T: MlpTensor](suite: Suite[T], shape: Shape, key: Key) -> None:
     found = suite.like.uniform(shape, key)
@@ -44,7 +44,7 @@ def test_uniform_numbers_are_the_words_of_the_key[T: MlpTensor](suite: Suite[T],
     np.testing.assert_array_equal(lifted.to_host(), found.to_host())
 
 
-@every_backend
+@every_interpreter
 @given(shape=shapes(), key=keys)
 def test_normal_numbers_are_box_and_muller_of_the_words_of_the_key[T: MlpTensor](
     suite: Suite[T], shape: Shape, key: Key
@@ -63,7 +63,7 @@ def test_normal_numbers_are_box_and_muller_of_the_words_of_the_key[T: MlpTensor]
     assert variable(suite.like).normal(shape, key).parents is None
 
 
-@every_backend
+@every_interpreter
 def test_uniform_and_normal_numbers_have_their_moments[T: MlpTensor](suite: Suite[T]) -> None:
     uniform = suite.like.uniform((100_000,), Key(1)).to_host().astype(np.float64)
     assert uniform.min() >= 0.0
@@ -77,7 +77,7 @@ def test_uniform_and_normal_numbers_have_their_moments[T: MlpTensor](suite: Suit
     assert abs((normal**4).mean() - 3.0) < 0.14
 
 
-@every_backend
+@every_interpreter
 def test_the_element_type_is_a_class_and_stays[T: MlpTensor](suite: Suite[T]) -> None:
     dtype = suite.like.dtype
     x = suite.like.from_host(np.arange(6).reshape(2, 3))
@@ -86,7 +86,7 @@ def test_the_element_type_is_a_class_and_stays[T: MlpTensor](suite: Suite[T]) ->
     assert x.to_host().dtype.itemsize == dtype.itemsize
 
 
-@every_backend
+@every_interpreter
 @pytest.mark.parametrize("number", [2, 2.5, -1, True, 1e-3, np.float64(0.1), 2**40])
 def test_a_python_number_never_changes_the_element_type[T: MlpTensor](suite: Suite[T], number: float) -> None:
     dtype = suite.like.dtype
@@ -113,7 +113,7 @@ def test_a_python_number_never_changes_the_element_type[T: MlpTensor](suite: Sui
         assert gradient.dtype is dtype
 
 
-@every_backend
+@every_interpreter
 def test_a_tensor_is_not_a_truth[T: MlpTensor](suite: Suite[T]) -> None:
     _is_not_a_truth(suite.like)
     _is_not_a_truth(variable(suite.like))
@@ -128,7 +128,7 @@ def _is_not_a_truth[T: MlpTensor](x: T) -> None:
     )
 
 
-@every_backend
+@every_interpreter
 def test_a_tensor_equals_nothing_and_is_unlike_nothing[T: MlpTensor](suite: Suite[T]) -> None:
     name = type(suite.like).__name__
     expected = (
@@ -143,7 +143,7 @@ def test_a_tensor_equals_nothing_and_is_unlike_nothing[T: MlpTensor](suite: Suit
     assert str(error.value) == expected
 
 
-@every_backend
+@every_interpreter
 def test_the_mean_over_nothing_is_nan_and_the_sum_is_zero[T: MlpTensor](suite: Suite[T]) -> None:
     x = suite.like.zeros((2, 0, 3))
     assert np.isnan(x.mean(1).to_host()).all()
@@ -152,7 +152,7 @@ def test_the_mean_over_nothing_is_nan_and_the_sum_is_zero[T: MlpTensor](suite: S
     assert x.sum().item() == 0.0
 
 
-@every_backend
+@every_interpreter
 def test_a_copy_to_or_from_the_host_shares_nothing[T: MlpTensor](suite: Suite[T]) -> None:
     source: HostArray = np.zeros((2, 2), suite.like.dtype.type)
     x = suite.like.from_host(source)
@@ -163,7 +163,7 @@ def test_a_copy_to_or_from_the_host_shares_nothing[T: MlpTensor](suite: Suite[T]
     np.testing.assert_array_equal(x.to_host(), np.zeros((2, 2)))
 
 
-@every_backend
+@every_interpreter
 def test_values_that_are_not_finite_follow_numpy[T: MlpTensor](suite: Suite[T]) -> None:
     _values_that_are_not_finite(suite.like)
     _values_that_are_not_finite(variable(suite.like))
@@ -188,7 +188,7 @@ def _values_that_are_not_finite[T: MlpTensor](like: T) -> None:
     np.testing.assert_array_equal(x.equal(x).to_host(), ~np.isnan(array))
 
 
-@every_backend
+@every_interpreter
 def test_softmax_neither_overflows_nor_loses_precision[T: MlpTensor](suite: Suite[T]) -> None:
     x = suite.like.from_host(np.array([[1000.0, 0.0, -1000.0], [-1000.0, -1000.0, -1000.0]]))
     np.testing.assert_allclose(x.softmax(1).to_host(), np.array([[1, 0, 0], [1 / 3, 1 / 3, 1 / 3]]), rtol=1e-6)
@@ -197,7 +197,7 @@ def test_softmax_neither_overflows_nor_loses_precision[T: MlpTensor](suite: Suit
     np.testing.assert_allclose(small.log_softmax(0).to_host()[1], -np.log1p(np.exp(-20.0)), rtol=0.02, atol=1e-7)
 
 
-@every_backend
+@every_interpreter
 def test_at_a_tie_argmax_takes_the_first[T: MlpTensor](suite: Suite[T]) -> None:
     x = suite.like.from_host(np.array([[1.0, 3.0, 3.0], [2.0, 2.0, 2.0]]))
     np.testing.assert_array_equal(x.argmax(-1).to_host(), [1, 0])
