@@ -17,7 +17,10 @@ def not_finite[T: Tensor](step: int, loss: float, parameters: dict[str, T], grad
     if bad is not None:
         what = f"parameter {bad} was not finite before the step; a smaller learning rate or clip_norm may help"
     elif (bad := first_not_finite(gradients)) is not None:
-        what = f"all parameters were finite; the first gradient that is not is that of {bad}; look at the data, and at the learning rate"
+        what = (
+            f"all parameters were finite; the first gradient that is not is that of {bad}; look at the data, "
+            "and at the learning rate"
+        )
     else:
         what = "all parameters and gradients were finite; look at the loss and the data"
     return NonFiniteError(f"step {step}: the loss is {loss}: {what}. The trainer's model is that before the step")

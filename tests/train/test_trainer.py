@@ -119,7 +119,8 @@ def test_a_loss_that_is_not_finite_stops_and_names_the_step_and_the_parameter() 
     with pytest.raises(
         NonFiniteError,
         match=r"^step 1: the loss is nan: all parameters were finite; the first gradient that "
-        r"is not is that of weight; look at the data, and at the learning rate\. The trainer's model is that before the step$",
+        r"is not is that of weight; look at the data, and at the learning rate\. "
+        r"The trainer's model is that before the step$",
     ):
         trainer.step(bad)
     assert weights(trainer.model) == before
