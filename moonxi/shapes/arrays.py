@@ -1,9 +1,4 @@
-"""The shape rule of every operation, with its error text, written once.
-
-A rule takes the shapes of the operands and gives the shape of the result, or raises `ShapeError`. Sizes are integers
-or symbolic (`moonxi.dims`); of symbolic sizes a rule refuses only what is provably wrong. NumPy arrays follow the
-same rules by themselves, so that backend asks here only when NumPy has refused; a test holds the two together.
-"""
+"""The rules of the operations on arrays of any number of axes."""
 
 from math import prod
 from types import EllipsisType
@@ -240,6 +235,32 @@ def put[S: Size](shape: tuple[S, ...], labels: tuple[S, ...], classes: S) -> tup
     if len(labels) != len(shape) or any(map(provably_different, shape, labels)):
         fail("put", f"{show(shape)}, labels {show(labels)}", "there must be one label for each element")
     return sizes("put", (*labels, classes))
+
+
+def gather[S: Size](shape: tuple[S, ...], labels: tuple[S, ...]) -> tuple[S, ...]:
+    """Labels along the last axis, the same ones or others for each position of the axes before it."""
+    return _taken("gather", shape, labels)
+
+
+def scatter_add[S: Size](shape: tuple[S, ...], labels: tuple[S, ...], size: S) -> tuple[S, ...]:
+    """One label for each element of the last axis, the same ones or others for each position of the axes before it."""
+    if shape and labels and provably_different(shape[-1], labels[-1]):
+        given = f"{show(shape)}, labels {show(labels)}"
+        fail("scatter_add", given, f"{labels[-1]} labels for {shape[-1]} elements along the last axis")
+    _taken("scatter_add", shape, labels)
+    return sizes("scatter_add", (*shape[:-1], size))
+
+
+def _taken[S: Size](operation: str, shape: tuple[S, ...], labels: tuple[S, ...]) -> tuple[S, ...]:
+    given = f"{show(shape)}, labels {show(labels)}"
+    if not shape or not labels or len(labels) > len(shape):
+        fail(operation, given, "labels need at least one axis, and no more axes than the tensor")
+    for size, own in zip(shape[len(shape) - len(labels) : -1], labels[:-1], strict=True):
+        if provably_different(size, own) and provably_different(own, 1):
+            fail(
+                operation, given, f"before the last axis labels have the size of the tensor or 1, not {own} for {size}"
+            )
+    return (*shape[:-1], labels[-1])
 
 
 def _show_item(one: Item) -> str:
