@@ -15,15 +15,12 @@ from moonxi.shapes.arrays import (
     equal,
     fail,
     gather,
-    index_kinds,
-    indexed,
     item,
     matmul,
     nothing_to_reduce,
     permute,
     pick,
     put,
-    put_slice,
     reduced,
     reshape,
     scatter_add,
@@ -47,6 +44,7 @@ from moonxi.shapes.images import (
     resized,
     several_values,
 )
+from moonxi.shapes.indexing import index_kinds, indexed, put_slice, slice_length
 from moonxi.shapes.windows import ConvOptions, Edges, Padding, Pair, PoolOptions, Window
 
 __all__ = [
@@ -91,6 +89,7 @@ __all__ = [
     "several_values",
     "show",
     "sizes",
+    "slice_length",
     "summed_axes",
     "transpose",
 ]

@@ -5,7 +5,7 @@ from types import EllipsisType
 from typing import NoReturn
 
 from moonxi.dims import Size, provably_different, provably_equal, provably_less
-from moonxi.errors import AxisError, OperandError, ShapeError
+from moonxi.errors import AxisError, ShapeError
 
 type Sizes = tuple[Size, ...]
 type Item = int | slice | EllipsisType | None
@@ -118,26 +118,27 @@ def reduced[S: Size](
     return tuple(size for number, size in enumerate(shape) if number not in gone)
 
 
-def nothing_to_reduce(operation: str, shape: tuple[int, ...], numbers: int | tuple[int, ...] | None) -> None:
+def nothing_to_reduce(operation: str, shape: Sizes, numbers: int | tuple[int, ...] | None) -> None:
     """Raise if a reduction without a neutral element goes over no elements at all."""
     gone = axes(shape, numbers, operation)
-    if prod(shape[number] for number in gone) == 0:
+    if provably_equal(prod(shape[number] for number in gone), 0):
         fail(operation, f"{show(shape)}, axes {show(gone)}", "there is no element along an axis of size 0")
 
 
-def reshape(shape: tuple[int, ...], wanted: tuple[int, ...]) -> tuple[int, ...]:
+def reshape[S: Size](shape: tuple[S, ...], wanted: tuple[S, ...]) -> tuple[Size, ...]:
     """The same number of elements; one size may be -1 and is worked out."""
     given = f"{show(shape)} to {show(wanted)}"
-    count = prod(shape)
-    if any(size < -1 for size in wanted) or wanted.count(-1) > 1:
+    count: Size = prod(shape)
+    free = [place for place, size in enumerate(wanted) if size == -1]
+    if len(free) > 1 or any(provably_less(size, 0) for place, size in enumerate(wanted) if place not in free):
         fail("reshape", given, "sizes are not negative, and at most one of them is -1")
-    if -1 in wanted:
-        rest = prod(size for size in wanted if size != -1)
-        if rest == 0 or count % rest:
+    rest: Size = prod(size for place, size in enumerate(wanted) if place not in free)
+    if free:
+        if provably_equal(rest, 0) or provably_different(count % rest, 0):
             fail("reshape", given, f"{count} elements cannot be split into rows of {rest}")
-        return tuple(count // rest if size == -1 else size for size in wanted)
-    if prod(wanted) != count:
-        fail("reshape", given, f"{count} elements cannot become {prod(wanted)}")
+        return tuple(count // rest if place in free else size for place, size in enumerate(wanted))
+    if provably_different(rest, count):
+        fail("reshape", given, f"{count} elements cannot become {rest}")
     return wanted
 
 
@@ -169,58 +170,10 @@ def summed_axes(shape: Sizes, wanted: Sizes) -> tuple[int, ...]:
     return tuple(gone)
 
 
-def item(shape: tuple[int, ...]) -> None:
+def item(shape: Sizes) -> None:
     """Exactly one element."""
-    if prod(shape) != 1:
+    if provably_different(prod(shape), 1):
         fail("item", show(shape), f"needs exactly one element, not {prod(shape)}; reduce it, or use to_host()")
-
-
-def indexed(shape: tuple[int, ...], index: Item | tuple[Item, ...]) -> tuple[int, ...]:
-    """The shape of ``x[index]``."""
-    items = index if isinstance(index, tuple) else (index,)
-    given = f"{show(shape)}[{', '.join(_show_item(one) for one in items)}]"
-    if items.count(...) > 1:
-        fail("index", given, "at most one ... can stand in an index")
-    named = sum(1 for one in items if one is not None and one is not ...)
-    if named > len(shape):
-        raise AxisError(f"index: {given}: {named} indices for {len(shape)} axes")
-    rest = len(shape) - named
-    result: list[int] = []
-    position = 0
-    for one in items if ... in items else (*items, ...):
-        if one is None:
-            result.append(1)
-        elif one is ...:
-            result.extend(shape[position : position + rest])
-            position += rest
-        elif isinstance(one, slice):
-            if one.step == 0:
-                fail("index", given, "the step of a slice cannot be 0")
-            result.append(len(range(*one.indices(shape[position]))))
-            position += 1
-        elif isinstance(one, int):
-            if not -shape[position] <= one < shape[position]:
-                raise AxisError(f"index: {given}: index {one} is outside axis {position} of size {shape[position]}")
-            position += 1
-    return tuple(result)
-
-
-def index_kinds(index: object) -> None:
-    """Refuse what NumPy would take as advanced indexing: arrays, lists, booleans."""
-    for one in index if isinstance(index, tuple) else (index,):
-        if isinstance(one, bool) or not (one is None or one is ... or isinstance(one, int | slice)):
-            raise OperandError(
-                f"index: {type(one).__name__} {one!r}: expected an integer, a slice, ... or None; "
-                "choose elements by their value with x.where(mask, other)"
-            )
-
-
-def put_slice(shape: tuple[int, ...], index: Item | tuple[Item, ...], whole: tuple[int, ...]) -> tuple[int, ...]:
-    """The part selected by ``index`` from ``whole`` must have this tensor's shape."""
-    part = indexed(whole, index)
-    if part != shape:
-        fail("put_slice", f"{show(shape)} into {show(whole)}", f"the index selects a part of shape {show(part)}")
-    return whole
 
 
 def pick[S: Size](shape: tuple[S, ...], labels: tuple[S, ...]) -> tuple[S, ...]:
@@ -261,12 +214,3 @@ def _taken[S: Size](operation: str, shape: tuple[S, ...], labels: tuple[S, ...])
                 operation, given, f"before the last axis labels have the size of the tensor or 1, not {own} for {size}"
             )
     return (*shape[:-1], labels[-1])
-
-
-def _show_item(one: Item) -> str:
-    if one is ...:
-        return "..."
-    if isinstance(one, slice):
-        step = "" if one.step is None else f":{one.step}"
-        return f"{'' if one.start is None else one.start}:{'' if one.stop is None else one.stop}{step}"
-    return str(one)
