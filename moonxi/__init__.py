@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from moonxi.autodiff import BlasGrad as BlasGrad
     from moonxi.autodiff import Grad as Grad
     from moonxi.autodiff import Gradients as Gradients
+    from moonxi.autodiff import check_gradients as check_gradients
     from moonxi.autodiff import constant as constant
     from moonxi.autodiff import variable as variable
     from moonxi.backends.cupy import GpuTensor as GpuTensor
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
 
 _SUBMODULES = ("autodiff", "data", "errors", "losses", "nn", "optim", "train", "traits")
 _HOMES = {
-    "moonxi.autodiff": ("BlasGrad", "Grad", "Gradients", "constant", "variable"),
+    "moonxi.autodiff": ("BlasGrad", "Grad", "Gradients", "check_gradients", "constant", "variable"),
     "moonxi.backends.cupy": ("GpuTensor", "gpu"),
     "moonxi.backends.numpy": ("NpArray", "numpy"),
     "moonxi.data": ("DataLoader", "Labelled"),

@@ -1,8 +1,9 @@
 """Reverse-mode differentiation, as an interpreter of the traits: `Grad[T]` computes with ``T`` and remembers how."""
 
 from moonxi.autodiff.blas import BlasGrad
+from moonxi.autodiff.check import check_gradients
 from moonxi.autodiff.gradients import Gradients, Untracked, Value, Zero
 from moonxi.autodiff.lift import constant, variable
 from moonxi.autodiff.tensor import Grad
 
-__all__ = ["BlasGrad", "Grad", "Gradients", "Untracked", "Value", "Zero", "constant", "variable"]
+__all__ = ["BlasGrad", "Grad", "Gradients", "Untracked", "Value", "Zero", "check_gradients", "constant", "variable"]

@@ -7,6 +7,7 @@ results, and goes away with them.
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from math import prod
 from typing import Self, override
 
@@ -71,9 +72,10 @@ class Grad[T: Tensor](DerivedTensor["Grad[T]"]):
         parents: tuple[tuple[Grad[T], Vjp[T]], ...] = ()
         shape = value.shape
         if self.parents is not None:
-            parents = ((self, left if self.value.shape == shape else _summed(left, self.value.shape)),)
+            parents = ((self, left if self.value.shape == shape else partial(_summed, left, self.value.shape)),)
         if other.parents is not None:
-            parents = (*parents, (other, right if other.value.shape == shape else _summed(right, other.value.shape)))
+            undone = right if other.value.shape == shape else partial(_summed, right, other.value.shape)
+            parents = (*parents, (other, undone))
         return type(self)(value, parents or None)
 
     def _number(self, other: Self | float, operation: str) -> float:
@@ -361,9 +363,16 @@ class Grad[T: Tensor](DerivedTensor["Grad[T]"]):
         return self._unary(value, lambda g: g.put(plain, classes))
 
     @override
-    def put(self, labels: Labels[Self], classes: int, /) -> Self:
-        plain = Labels(self._held(labels, "put"))
-        return self._unary(self.value.put(plain, classes), lambda g: g.pick(plain))
+    def gather(self, labels: Labels[Self], /) -> Self:
+        plain = Labels(self._held(labels, "gather"))
+        value = self.value.gather(plain)
+        size = self.shape[-1]
+        return self._unary(value, lambda g: g.scatter_add(plain, size))
+
+    @override
+    def scatter_add(self, labels: Labels[Self], size: int, /) -> Self:
+        plain = Labels(self._held(labels, "scatter_add"))
+        return self._unary(self.value.scatter_add(plain, size), lambda g: g.gather(plain))
 
     @override
     def softmax(self, axis: int, /) -> Self:
@@ -380,9 +389,9 @@ def _same[T](gradient: T) -> T:
     return gradient
 
 
-def _summed[T: Tensor](vjp: Vjp[T], shape: Shape) -> Vjp[T]:
-    """A vjp that undoes broadcasting."""
-    return lambda g: vjp(g).sum_to(shape)
+def _summed[T: Tensor](vjp: Vjp[T], shape: Shape, gradient: T) -> T:
+    """What a vjp gives, with broadcasting undone."""
+    return vjp(gradient).sum_to(shape)
 
 
 def _larger[T: Tensor](gradient: T, mine: T, other: T) -> T:
