@@ -1,136 +1,110 @@
 """Shape annotations checked at run time, by jaxtyping and beartype, with an error that says where.
 
-A check costs some 20 to 70 microseconds, so a call that looks like one that has passed before is not checked again:
-the same classes and shapes of the arguments, and the same values of what the annotations compute in braces.
+A check costs some 20 to 70 microseconds, so a call that looks like one that has passed before is not checked again: its
+arguments and its result have the same classes, shapes and element types, and so has what the annotations compute in
+braces. Whatever else may stand in an argument or an annotation is checked every time.
 """
 
 import inspect
-import re
-from collections.abc import Callable, Iterable
-from types import CodeType
+from collections.abc import Callable
+from types import CodeType, FunctionType
 from typing import Concatenate
 
 from beartype import beartype
-from jaxtyping import AbstractArray, TypeCheckError, jaxtyped
+from jaxtyping import TypeCheckError, jaxtyped
 
-from moonxi import shapes
-from moonxi.errors import ShapeError
+from moonxi.nn.annotations import refuse_text, resolved, shapes_in
+from moonxi.nn.findings import explained
 from moonxi.traits import Tensor
 
 _REMEMBERED = 1024
-_CONTAINERS = (list, tuple, dict, set, frozenset)
 
 
 def checked[S, **P, R](
     function: Callable[Concatenate[S, P], R], name: Callable[[S], str], /
 ) -> Callable[Concatenate[S, P], R]:
     """The method with its annotations checked; ``name`` gives the name of its object for the messages."""
-    slow = jaxtyped(typechecker=beartype)(function)
     signature = inspect.signature(function)
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    refuse_text(function.__qualname__, _annotations(signature), code)
+    slow = jaxtyped(typechecker=beartype)(function)
+    annotations = _annotations(signature).values()
+    dims = [array.dim_str for one in annotations for array in shapes_in(one) if "{" in array.dim_str]
     first = next(iter(signature.parameters))
-    braces = _in_braces(parameter.annotation for parameter in signature.parameters.values())
-    braces += _in_braces([signature.return_annotation])
-    computed = compile(
-        f"({','.join(braces)},)" if braces else "()", f"<annotations of {function.__qualname__}>", "eval"
-    )
+    # jaxtyping reads braces as an f-string does; so what they give is text.
+    texts = "".join(f"f{dim!r}," for dim in dims)
+    computed = compile(f"({texts})", f"<annotations of {function.__qualname__}>", "eval")
+    # An isinstance check of a shape in the body means the sizes that the arguments have bound: it needs the slow way.
+    remember = all(map(resolved, annotations)) and code is not None and "isinstance" not in code.co_names
+    known: set[object] = set()
     passed: set[object] = set()
 
     def call(self: S, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        seen = None if kwargs else _looks_like(self, first, computed, args)
-        if seen is not None and seen in passed:
-            return function(self, *args, **kwargs)
+        before = _look_of_arguments(self, first, computed, args) if remember and not kwargs else None
         try:
-            result = slow(self, *args, **kwargs)
+            if before is None or before not in known:
+                result = slow(self, *args, **kwargs)
+            else:
+                result = function(self, *args, **kwargs)
+                if (before, _look(result)) in passed:
+                    return result
+                _check_again(function, result, self, args)
         except TypeCheckError as error:
-            arguments = signature.bind(self, *args, **kwargs).arguments
-            raise _explained(str(error), f"{name(self)}.{function.__name__}", arguments, signature) from None
-        if seen is not None and len(passed) < _REMEMBERED:
-            passed.add(seen)
+            arguments = signature.bind(self, *args, **kwargs)
+            arguments.apply_defaults()
+            found = explained(str(error), function, name(self), arguments.arguments, signature)
+            if found is None:
+                raise
+            raise found from None
+        after = _look(result)
+        if before is not None and after is not None and len(passed) < _REMEMBERED:
+            known.add(before)
+            passed.add((before, after))
         return result
 
     return call
 
 
-def check_fields(record: object, annotations: dict[str, object]) -> None:
-    """The annotated shapes of a dataclass's fields against each other; raises `ShapeError`."""
-    with jaxtyped("context"):
-        for field, annotation in annotations.items():
-            value = getattr(record, field)
-            if isinstance(value, Tensor) and not isinstance(value, annotation):  # type: ignore[arg-type]  # a union of jaxtyping classes is one
-                raise ShapeError(
-                    f"{type(record).__name__}: field {field}: expected {_spelled(annotation)}, got {_described(value)}: "
-                    "sizes with one name must be the same in all fields"
-                )
+def _check_again(function: Callable[..., object], result: object, self: object, args: tuple[object, ...]) -> None:
+    """Check a result that is there already: to run the function twice would draw and update twice."""
+
+    def replay(*_: object) -> object:
+        return result
+
+    # jaxtyping reads names in annotations from the globals of the function.
+    named = FunctionType(replay.__code__, getattr(function, "__globals__", {}), closure=replay.__closure__)
+    for attribute in ("__module__", "__name__", "__qualname__"):
+        setattr(named, attribute, getattr(function, attribute))
+    vars(named)["__wrapped__"] = function
+    jaxtyped(typechecker=beartype)(named)(self, *args)
 
 
-def has_shape(annotation: object) -> bool:
-    """Whether the annotation, or a member of the union that it is, states a shape."""
-    members = getattr(annotation, "__args__", None) or (annotation,)
-    return any(isinstance(one, type) and issubclass(one, AbstractArray) for one in members)
+def _annotations(signature: inspect.Signature) -> dict[str, object]:
+    return {one.name: one.annotation for one in signature.parameters.values()} | {"return": signature.return_annotation}
 
 
-def _in_braces(annotations: Iterable[object]) -> list[str]:
-    return [found for one in annotations for found in re.findall(r"\{([^{}]+)\}", repr(one))]
-
-
-def _looks_like(self: object, first: str, computed: CodeType, args: tuple[object, ...]) -> object:
-    """What the outcome of a check depends on, or None if that is not known."""
+def _look_of_arguments(self: object, first: str, computed: CodeType, args: tuple[object, ...]) -> object:
+    """What the outcome of a check of the arguments depends on, or None if that is not known."""
     try:
-        parts: list[object] = [eval(computed, {first: self})] if computed.co_names else []
+        parts = [eval(computed, {first: self})] if computed.co_names else []
     except Exception:
         return None  # the braces name another argument, or fail: the check itself will say so
     for value in args:
-        if isinstance(value, Tensor):
-            parts.append((value.__class__, value.shape, value.dtype))
-        elif isinstance(value, _CONTAINERS):
-            return None  # the elements are checked too
-        else:
-            parts.append(value.__class__)
+        look = _look(value)
+        if look is None:
+            return None
+        parts.append(look)
     return tuple(parts)
 
 
-def _explained(message: str, where: str, arguments: dict[str, object], signature: inspect.Signature) -> ShapeError:
-    """jaxtyping's finding in the form of moonxi's other messages."""
-    found = re.search(r"typechecking parameter '(\w+)'", message)
-    if found is None or found[1] not in arguments:
-        if "return value" in message:
-            expected = _spelled(signature.return_annotation, arguments)
-            actual = re.search(r"Actual value: (.*?)\nExpected type", message, re.DOTALL)
-            got = " ".join(actual[1].split()) if actual else "something else"
-            return ShapeError(f"{where}: result: expected {expected}, got {got}")
-        return ShapeError(f"{where}: {message}")
-    name = found[1]
-    expected = _spelled(signature.parameters[name].annotation, arguments)
-    bound = re.search(r"axis annotation are as follows\.\s*(.*)", message, re.DOTALL)
-    sizes = f" where {', '.join(bound[1].split())}" if bound else ""
-    return ShapeError(f"{where}: argument {name}: expected {expected}{sizes}, got {_described(arguments[name])}")
-
-
-def _spelled(annotation: object, arguments: dict[str, object] | None = None) -> str:
-    """An annotation as written, with what stands in braces worked out."""
-    if isinstance(annotation, type) and issubclass(annotation, AbstractArray):
-        kind = annotation.__name__.split("[")[0]
-        dims = re.sub(r"\{([^{}]+)\}", lambda found: _value(found, arguments), annotation.dim_str)
-        return f'{kind}[T, "{dims}"]'
-    members = getattr(annotation, "__args__", None)
-    if members and "|" in repr(annotation):
-        return " | ".join("None" if one is type(None) else _spelled(one, arguments) for one in members)
-    return annotation.__name__ if isinstance(annotation, type) else str(annotation)
-
-
-def _value(found: re.Match[str], arguments: dict[str, object] | None) -> str:
-    try:
-        return str(eval(found[1], {}, arguments or {}))
-    except Exception:
-        return found[0]
-
-
-def _described(value: object) -> str:
+def _look(value: object) -> object:
+    """All that an annotation can ask of a value, or None if that is not known."""
+    cls = value.__class__
+    if value is None or hasattr(cls, "__dataclass_fields__"):
+        return cls, getattr(value, "shape", None), getattr(value, "dtype", None)
     if isinstance(value, Tensor):
-        return f"{type(value).__name__}[{value.dtype.__name__}] {shapes.show(value.shape)}"
-    shape = getattr(value, "shape", None)
-    return (
-        f"{type(value).__name__} {shapes.show(shape)}"
-        if isinstance(shape, tuple)
-        else f"{type(value).__name__} {value!r:.60}"
-    )
+        return cls, value.shape, value.dtype
+    if isinstance(value, list | tuple):
+        looks = tuple(map(_look, value))
+        return None if None in looks else (cls, looks)
+    return None

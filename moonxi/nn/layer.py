@@ -1,12 +1,14 @@
 """`Layer`: what has a ``forward``. Its annotations are checked when it is called, and errors name it."""
 
-from collections.abc import Callable
-from dataclasses import fields
+from collections.abc import Callable, Mapping
 from functools import wraps
+from inspect import isfunction
 from typing import ClassVar, Concatenate
+from weakref import WeakSet
 
 from moonxi.errors import MoonxiError
 from moonxi.nn import checks
+from moonxi.nn.field_checks import check_fields, shapes_of_fields
 from moonxi.nn.scope import Scope, active, where
 
 
@@ -17,20 +19,23 @@ class Layer:
     `ShapeError` that names the layer, the argument, the expected and the actual shape. ``{self.inputs}`` within an
     annotation is worked out at the call."""
 
-    _field_shapes: ClassVar[dict[str, object] | None] = None
+    _field_shapes: ClassVar[Mapping[str, object] | None] = None
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        own = cls.__dict__.get("forward")
-        if own is not None and callable(own):
-            type.__setattr__(cls, "forward", _entered(own))
+        forward = getattr(cls, "forward", None)
+        if isfunction(forward) and forward not in _entered_forwards:
+            type.__setattr__(cls, "forward", _entered(forward))
 
     def __post_init__(self) -> None:
         cls = type(self)
         if cls._field_shapes is None or "_field_shapes" not in cls.__dict__:
-            cls._field_shapes = {f.name: f.type for f in fields(cls) if checks.has_shape(f.type)}  # type: ignore[arg-type]  # a Layer is a dataclass
+            cls._field_shapes = shapes_of_fields(cls)
         if cls._field_shapes:
-            checks.check_fields(self, cls._field_shapes)
+            check_fields(self, cls._field_shapes)
+
+
+_entered_forwards: WeakSet[object] = WeakSet()
 
 
 def _entered[S, **P, R](forward: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
@@ -49,4 +54,5 @@ def _entered[S, **P, R](forward: Callable[Concatenate[S, P], R]) -> Callable[Con
                 error.add_note(f"in the forward of {where(self)}")
             raise
 
+    _entered_forwards.add(call)
     return call

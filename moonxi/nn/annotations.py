@@ -1,0 +1,69 @@
+"""What annotations say about shapes: as objects, for text could not be checked."""
+
+import __future__
+
+import re
+from collections.abc import Iterator, Mapping
+from types import CodeType, UnionType
+from typing import ForwardRef, TypeAliasType, get_args, get_origin
+
+from jaxtyping import AbstractArray
+
+from moonxi.errors import ModuleError
+
+_IS_TEXT = __future__.annotations.compiler_flag  # noqa: TID251  # asked for, in order to refuse it
+_QUOTED_SHAPE = re.compile(r"\[.*['\"]")
+
+
+def shapes_in(annotation: object) -> Iterator[type[AbstractArray]]:
+    """Every annotation of a shape within an annotation: in unions, containers and aliases."""
+    if isinstance(annotation, type) and issubclass(annotation, AbstractArray):
+        yield annotation
+    for one in _parts(annotation):
+        yield from shapes_in(one)
+
+
+def resolved(annotation: object) -> bool:
+    """Whether no part of an annotation is text."""
+    return not isinstance(annotation, str | ForwardRef) and all(map(resolved, _parts(annotation)))
+
+
+def _parts(annotation: object) -> tuple[object, ...]:
+    if isinstance(annotation, TypeAliasType):
+        return (annotation.__value__,)
+    origin = get_origin(annotation)
+    return (*get_args(annotation), *_parts(origin)) if isinstance(origin, TypeAliasType) else get_args(annotation)
+
+
+def refuse_text(where: str, annotations: Mapping[str, object], code: CodeType | None = None) -> None:
+    """Raise `ModuleError` for annotations that are text: the shapes in them would not be checked, without a word."""
+    if code is not None and code.co_flags & _IS_TEXT:
+        raise ModuleError(
+            f"{where}: 'from __future__ import annotations' makes text of its annotations, and their shapes could not "
+            "be checked; remove that import"
+        )
+    for name, annotation in annotations.items():
+        if isinstance(annotation, str) and _QUOTED_SHAPE.search(annotation):
+            raise ModuleError(
+                f"{where}: the annotation of {name} is text, and its shape could not be checked; write {annotation} "
+                "without quotes around it"
+            )
+
+
+def spelled(annotation: object, names: Mapping[str, object]) -> str:
+    """An annotation as written, with what stands in braces worked out for these arguments."""
+    if isinstance(annotation, type) and issubclass(annotation, AbstractArray):
+        dims = re.sub(r"\{[^{}]+\}", lambda found: _value(found[0], names), annotation.dim_str)
+        return f'{annotation.__name__.split("[")[0]}[T, "{dims}"]'
+    if isinstance(annotation, TypeAliasType) and any(shapes_in(annotation)):
+        return spelled(annotation.__value__, names)
+    if isinstance(annotation, UnionType):
+        return " | ".join("None" if one is type(None) else spelled(one, names) for one in get_args(annotation))
+    return annotation.__name__ if isinstance(annotation, type) else str(annotation)
+
+
+def _value(braces: str, names: Mapping[str, object]) -> str:
+    try:
+        return str(eval(f"f{braces!r}", {}, dict(names)))
+    except Exception:
+        return braces

@@ -1,0 +1,40 @@
+"""The annotated shapes of a dataclass's fields, checked against each other when it is made."""
+
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+
+from beartype.door import is_bearable
+from jaxtyping import jaxtyped
+
+from moonxi.errors import OperandError, ShapeError
+from moonxi.nn.annotations import refuse_text, shapes_in, spelled
+from moonxi.nn.findings import described
+from moonxi.traits import Tensor
+
+
+def shapes_of_fields(cls: type) -> Mapping[str, object]:
+    """The annotations of the fields that state a shape. Raises `ModuleError` if one is text."""
+    annotations: dict[str, object] = {one.name: one.type for one in fields(cls)} if is_dataclass(cls) else {}
+    refuse_text(cls.__name__, annotations)
+    return {name: annotation for name, annotation in annotations.items() if any(shapes_in(annotation))}
+
+
+def check_fields(record: object, annotations: Mapping[str, object]) -> None:
+    """Raise `ShapeError` unless the shapes fit each other, `OperandError` for what is no tensor where one is due."""
+    name = _misfit(record, annotations)
+    if name is None:
+        return
+    value: object = getattr(record, name)
+    text = f"{type(record).__name__}: field {name}: expected {spelled(annotations[name], {'self': record})}"
+    if isinstance(value, Tensor):
+        raise ShapeError(f"{text}, got {described(value)}: sizes of one name must be the same in all fields")
+    raise OperandError(f"{text}, got {described(value)}")
+
+
+@jaxtyped(typechecker=None)
+def _misfit(self: object, annotations: Mapping[str, object]) -> str | None:
+    """The first field that does not fit; the parameter has the name that annotations use for the object."""
+    for name, annotation in annotations.items():
+        if not is_bearable(getattr(self, name), annotation):  # type: ignore[arg-type]  # to mypy it is no type form
+            return name
+    return None

@@ -1,0 +1,54 @@
+"""What jaxtyping found, in the form of moonxi's other messages."""
+
+import inspect
+import re
+from collections.abc import Callable, Mapping
+
+from moonxi import shapes
+from moonxi.errors import MoonxiError, OperandError, ShapeError
+from moonxi.nn.annotations import shapes_in, spelled
+from moonxi.traits import Tensor
+
+_PARAMETER = re.compile(r"typechecking parameter '(\w+)'")
+_BOUND = re.compile(r"axis annotation are as follows\.\s*(.*)", re.DOTALL)
+_RESULT = re.compile(r"Actual value: (.*?)\nExpected type", re.DOTALL)
+_TENSOR = re.compile(r"(?:\w+\(\w+, )*(\w+\[\w+\] \([\d, ]*\))")
+
+
+def explained(
+    message: str,
+    function: Callable[..., object],
+    where: str,
+    arguments: Mapping[str, object],
+    signature: inspect.Signature,
+) -> MoonxiError | None:
+    """The error to raise for a finding of jaxtyping about a call; None if it is about another function."""
+    about = f"{function.__module__}.{function.__qualname__}."
+    what = f"{where}.{function.__name__}"
+    if f"checking the return value of {about}" in message:
+        actual = _RESULT.search(message)
+        text = " ".join(actual[1].split()) if actual else "something else"
+        tensor = _TENSOR.match(text)
+        expected = spelled(signature.return_annotation, arguments)
+        error = ShapeError if tensor and any(shapes_in(signature.return_annotation)) else OperandError
+        return error(f"{what}: result: expected {expected}, got {tensor[1] if tensor else text[:80]}")
+    if f"checking the parameters of {about}" not in message:
+        return None
+    found = _PARAMETER.search(message)
+    if found is None or found[1] not in arguments:
+        return ShapeError(f"{what}: {message}")
+    annotation, value = signature.parameters[found[1]].annotation, arguments[found[1]]
+    right_but_shape = any(isinstance(value, one.dtype[one.array_type, "..."]) for one in shapes_in(annotation))
+    bound = _BOUND.search(message) if right_but_shape else None
+    sizes = f" where {', '.join(bound[1].split())}" if bound else ""
+    text = f"{what}: argument {found[1]}: expected {spelled(annotation, arguments)}{sizes}, got {described(value)}"
+    return ShapeError(text) if right_but_shape else OperandError(text)
+
+
+def described(value: object) -> str:
+    """What a value is, in a few words."""
+    name = type(value).__name__
+    if isinstance(value, Tensor):
+        return f"{name}[{value.dtype.__name__}] {shapes.show(value.shape)}"
+    shape = getattr(value, "shape", None)
+    return f"{name} {shapes.show(shape)}" if isinstance(shape, tuple) else f"{name} {value!r:.60}"
