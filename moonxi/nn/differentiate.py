@@ -66,46 +66,82 @@ def value_and_grad(loss: Any, model: Any, batch: Any, mode: Any, /) -> object:  
     ``((value, kept), gradients)``, and nothing of the graph stays alive in ``kept``.
 
     The gradients are a model of the same class: its parameters are the gradients, zeros where the loss does not depend
-    on one, and its state is the state after the step. Raises `GradientError` if the loss is no scalar or depends on no
-    parameter."""
+    on one, and its state is the state after the step. Raises `GradientError` if the loss is no scalar, depends on no
+    parameter, or is not computed from the model and the batch that it gets."""
     return _value_and_grad(loss, model, batch, mode)
 
 
 def _value_and_grad[T: Tensor](
-    loss: Callable[[object, object, object], Grad[T] | tuple[Grad[T], Mapping[str, Grad[T]]]],
+    loss: Callable[[object, object, object], object],
     model: Model[T, Grad[T], object, object],
     batch: Mapped[T, Grad[T], object],
     mode: object,
 ) -> object:
-    trained = {id(parameter) for parameter in model.parameters()}
-    variables: list[Grad[T]] = []
+    parameters = model.parameters()
+    trained = {id(parameter) for parameter in parameters}
+    variables: dict[int, Grad[T]] = {}
 
     def lift(tensor: T) -> Grad[T]:
         if id(tensor) not in trained:
             return constant(tensor)
-        variables.append(variable(tensor))  # each tensor comes once, in the order of the parameters
-        return variables[-1]
+        if id(tensor) not in variables:  # a tied one is the same variable at all its places
+            variables[id(tensor)] = variable(tensor)
+        return variables[id(tensor)]
 
     lifted = model.map(lift)
+    if not parameters:
+        raise GradientError(f"value_and_grad: {type(model).__name__}: there is no parameter to differentiate for")
+    if len(variables) != len(trained):
+        raise GradientError(
+            f"value_and_grad: {type(model).__name__}.map leaves out {len(trained) - len(variables)} of {len(trained)} "
+            "parameters: it must map each field"
+        )
     with Scope(lifted) as scope:
         result = loss(lifted, batch.map(constant), mode)
     value, kept = result if isinstance(result, tuple) else (result, None)
-    if prod(value.shape) != 1:
+    like = variables[id(parameters[0])]
+    loss_value = _at_level_of(like, value, "the loss")
+    if prod(loss_value.shape) != 1:
         raise GradientError(
-            f"value_and_grad: the loss has shape {shapes.show(value.shape)}: expected one number; reduce it with "
+            f"value_and_grad: the loss has shape {shapes.show(loss_value.shape)}: expected one number; reduce it with "
             ".mean() or .sum()"
         )
-    gradients = value.backward()
-    model_of_gradients = model.with_parameters([gradients.of(one) for one in variables])
+    if loss_value.parents is None:
+        raise GradientError(
+            "value_and_grad: the loss depends on no parameter: compute it from the model that the loss function gets"
+        )
+    gradients = loss_value.backward()
+    result_model = model.with_parameters([gradients.of(variables[id(one)]) for one in parameters])
     if scope.updates:
-        after = [scope.updates.get(id(state), state.value) for state in tree.states(lifted).values()]
-        model_of_gradients = tree.replaced(model_of_gradients, None, [_plain(tensor) for tensor in after])
+        held = tree.states(lifted)
+        after = [scope.updates.get(id(held[path]), held[path].value) for path in tree.states(model)]
+        plain = [_at_level_of(like, one, "a state after the step").value for one in after]
+        result_model = tree.replaced(result_model, None, plain)
     if kept is None:
-        return value.value, model_of_gradients
-    return (value.value, {name: tensor.value for name, tensor in kept.items()}), model_of_gradients
+        return loss_value.value, result_model
+    aside = {name: _at_level_of(like, one, f"the kept tensor {name}").value for name, one in kept.items()}
+    return (loss_value.value, aside), result_model
 
 
-def _plain(tensor: object) -> Tensor:
-    assert isinstance(tensor, Grad), "the state of a lifted model is lifted"
-    plain: Tensor = tensor.value
-    return plain
+def _at_level_of[T: Tensor](like: Grad[T], value: object, what: str) -> Grad[T]:
+    """A result of the loss, checked to be under the same differentiation as the parameters."""
+    if isinstance(value, Grad) and _depth(value) == _depth(like):
+        return value
+    raise GradientError(
+        f"value_and_grad: {what} is {_named(value)}, and the parameters are {_named(like)}: compute it from the model "
+        "and the batch that the loss function gets; a plain tensor becomes one with constant(x)"
+    )
+
+
+def _depth(value: object) -> int:
+    """How often a tensor is lifted."""
+    depth = 0
+    while isinstance(value, Grad):
+        value = value.value
+        depth += 1
+    return depth
+
+
+def _named(value: object) -> str:
+    name = type(value).__name__
+    return f"{name}[{_named(value.value)}]" if isinstance(value, Grad) else name

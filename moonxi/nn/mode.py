@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import final
 
+from moonxi import shapes
 from moonxi.key import Key
 from moonxi.nn import scope
 from moonxi.nn.state import State
@@ -19,7 +20,10 @@ class Train:
     key: Key
 
     def update[T: Tensor](self, state: State[T], value: T, /) -> None:
-        """Give a state field its next value, which comes back with the step's result; the model itself stays."""
+        """Give a state field its next value, which comes back with the step's result; the model itself stays.
+
+        Raises `ShapeError` for a value of another shape, `ModuleError` outside a forward."""
+        shapes.equal("state update (before and after)", state.value.shape, value.shape)
         scope.collect(state, value.stop_gradient())
 
 

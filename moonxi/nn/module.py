@@ -72,8 +72,8 @@ class Module[T: Tensor](Layer):
         if own.keys() != new.keys():
             differing = ", ".join(sorted(own.keys() ^ new.keys()))
             raise ModuleError(f"with_state: {type(self).__name__}: only one of the two models has {differing}")
-        return self.with_states(list(new.values()))
+        return self.with_states([new[path] for path in own])
 
     def summary(self) -> str:
-        """A table of the layers: path, class, shapes of the parameters, their number; and the totals."""
+        """A table of the layers: path, class, shapes of the tensors, number of parameters; and the totals."""
         return table(self)

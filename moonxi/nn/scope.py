@@ -24,7 +24,7 @@ class Scope:
         self.root = root
         self.updates: dict[int, object] = {}
         self._paths: dict[int, str] | None = None
-        self._calls: dict[int, int] = {}
+        self._calls: dict[str, int] = {}
         self._outer: Scope | None = None
 
     def __enter__(self) -> Self:
@@ -43,10 +43,10 @@ class Scope:
             self._paths = {id(one): path for path, one in tree.layers(self.root)}
         return self._paths.get(id(layer), "")
 
-    def call_number(self, layer: object) -> int:
-        """How often this was asked for the layer before, within the scope."""
-        number = self._calls.get(id(layer), 0)
-        self._calls[id(layer)] = number + 1
+    def call_number(self, name: str) -> int:
+        """How often this was asked for the name before, within the scope."""
+        number = self._calls.get(name, 0)
+        self._calls[name] = number + 1
         return number
 
 
@@ -70,15 +70,16 @@ def where(layer: object) -> str:
 
 
 def layer_key(layer: object, key: Key, /) -> Key:
-    """The layer's own key: ``key`` folded with its path and with the number of times it has asked.
+    """The layer's own key: ``key`` folded with its path and with the number of times the path has asked.
 
-    So two layers under one key draw different numbers, and so does one layer that is used twice."""
+    So two layers under one key draw different numbers, and so does one layer that is used twice. Layers that are not
+    in the model, such as one made within a forward, go by their class instead of a path."""
     scope = _active.scope
     if scope is None:
         return key.fold(type(layer).__name__)
-    own = key.fold(scope.path(layer) or type(layer).__name__)
-    number = scope.call_number(layer)
-    return own.fold(number) if number else own
+    name = scope.path(layer) or type(layer).__name__
+    number = scope.call_number(name)
+    return key.fold(name).fold(number) if number else key.fold(name)
 
 
 def collect[T: Tensor](state: State[T], value: T, /) -> None:

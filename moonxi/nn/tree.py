@@ -183,7 +183,7 @@ def mapped(value: object, f: Callable[[Tensor], Tensor]) -> object:
     def of_held(held: Held) -> Held:
         return State(f(held.value).stop_gradient()) if isinstance(held, State) else held.map(f)
 
-    return _rebuild(value, f, of_held, {})
+    return _rebuild(value, _distinct(f), of_held, {})
 
 
 def replaced(value: object, new_parameters: Sequence[Tensor] | None, new_states: Sequence[Tensor] | None) -> object:
@@ -196,7 +196,23 @@ def replaced(value: object, new_parameters: Sequence[Tensor] | None, new_states:
     def of_held(held: Held) -> Held:
         return State(next(values)) if new_states is not None and isinstance(held, State) else held
 
-    return _rebuild(value, of_tensor, of_held, {})
+    return _rebuild(value, _distinct(of_tensor), of_held, {})
+
+
+def _distinct(f: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
+    """``f`` with another object for each tensor: one object twice would be a tie that the model does not have.
+
+    Gradients are such a case: those of ``a`` and ``b`` in ``(a + b).sum()`` are one and the same tensor."""
+    given: dict[int, Tensor] = {}
+
+    def call(tensor: Tensor) -> Tensor:
+        new = f(tensor)
+        if id(new) in given:
+            new = new.reshape(new.shape)
+        given[id(new)] = new
+        return new
+
+    return call
 
 
 def _rebuild(
