@@ -15,21 +15,20 @@ def table(model: object) -> str:
     seen: dict[int, str] = {}
     total = state = size = 0
     for leaf in tree.walk(model):
-        owner = max((path for path in layers if leaf.path == path or _inside(leaf.path, path)), key=len)
-        name = leaf.path[len(owner) :].lstrip(".") or "value"
-        first = seen.setdefault(id(leaf.tensor), leaf.path)
+        owner = max((path for path in layers if _inside(leaf.path, path)), key=len)
         count = prod(leaf.tensor.shape)
-        text = f"{name} {shapes.show(leaf.tensor.shape)}"
-        if leaf.holder is not None:
-            text += " state"
-            state += count
-        elif first == leaf.path:
-            total += count
-            counts[owner] = counts.get(owner, 0) + count
-        else:
+        name = leaf.path[len(owner) :].lstrip(".")
+        text = f"{name} {shapes.show(leaf.tensor.shape)}{' state' if leaf.holder else ''}"
+        first = seen.setdefault(id(leaf.holder or leaf.tensor), leaf.path)
+        if first != leaf.path:
             text += f" = {first}"
-        if first == leaf.path:
+        else:
             size += count * leaf.tensor.dtype.itemsize
+            if leaf.holder:
+                state += count
+            else:
+                total += count
+                counts[owner] = counts.get(owner, 0) + count
         rows.setdefault(owner, []).append(text)
     lines = [("layer", "class", "tensors", "parameters")]
     for path, kind in layers.items():

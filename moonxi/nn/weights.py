@@ -1,13 +1,14 @@
 """Weights on disk, as safetensors: the parameters and state of a model, by path."""
 
 import os
-import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
+from secrets import token_hex
 from typing import Protocol
 
 from safetensors import SafetensorError
-from safetensors.numpy import load_file
+from safetensors.numpy import load as from_bytes
 from safetensors.numpy import save as to_bytes
 
 from moonxi.errors import CheckpointError
@@ -24,18 +25,19 @@ def save[T: Tensor](model: Module[T], path: str | os.PathLike[str], /) -> None:
     target = Path(path)
     tensors = {**model.named_parameters(), **model.named_states()}
     data = to_bytes({name: tensor.to_host() for name, tensor in tensors.items()})
-    temporary = ""
+    temporary = target.parent / f".moonxi-{os.getpid()}-{token_hex(8)}"
     try:
-        descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-        with os.fdopen(descriptor, "wb") as file:
+        with temporary.open("xb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        Path(temporary).replace(target)
-    except OSError as error:
-        if temporary:
-            Path(temporary).unlink(missing_ok=True)
-        raise CheckpointError(f"save: {target}: cannot be written: {error.strerror or error}") from error
+        temporary.replace(target)
+    except BaseException as error:  # also an interrupt leaves nothing behind
+        with suppress(OSError, ValueError):
+            temporary.unlink(missing_ok=True)
+        if not isinstance(error, OSError | ValueError):
+            raise
+        raise CheckpointError(f"save: {target}: cannot be written: {_reason(error)}") from error
 
 
 class Weighted[T: Tensor, M](Protocol):
@@ -54,11 +56,15 @@ def load[T: Tensor, M](model: Weighted[T, M], path: str | os.PathLike[str], /) -
     element type, and for a file that cannot be read. The model given is unchanged."""
     source = Path(path)
     try:
-        stored = load_file(source)
-    except OSError as error:
-        raise CheckpointError(f"load: {source}: cannot be read: {error.strerror or error}") from error
-    except (SafetensorError, ValueError, KeyError, TypeError, AttributeError) as error:
+        data = source.read_bytes()
+    except (OSError, ValueError) as error:
+        raise CheckpointError(f"load: {source}: cannot be read: {_reason(error)}") from error
+    try:
+        stored = from_bytes(data)
+    except SafetensorError as error:
         raise CheckpointError(f"load: {source}: not a whole safetensors file: {error}") from error
+    except KeyError as error:
+        raise CheckpointError(f"load: {source}: holds elements of type {error.args[0]}, which NumPy lacks") from error
     parameters, states = model.named_parameters(), model.named_states()
     own = {**parameters, **states}
     wrong = [f"{name}: missing in the file" for name in own if name not in stored]
@@ -73,3 +79,8 @@ def load[T: Tensor, M](model: Weighted[T, M], path: str | os.PathLike[str], /) -
         raise CheckpointError(f"load: {source}: not the weights of this {type(model).__name__}:\n  {listed}")
     filled = model.with_parameters([tensor.from_host(stored[name]) for name, tensor in parameters.items()])
     return filled.with_states([tensor.from_host(stored[name]) for name, tensor in states.items()])
+
+
+def _reason(error: OSError | ValueError) -> str:
+    """Why a path cannot be used; a ValueError is one that no file system takes."""
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
