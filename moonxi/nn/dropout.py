@@ -10,10 +10,19 @@ from moonxi.traits import Tensor
 
 
 def dropout[T: Tensor](x: T, rate: float, key: Key, /) -> T:
-    """Each element becomes 0 with probability ``rate``; the others are divided by ``1 - rate`` (Srivastava 2014)."""
+    """Each element becomes 0 with probability ``rate``, and the others are divided by ``1 - rate`` (Srivastava 2014).
+
+    Raises `ValueError` for a rate that is not a probability."""
+    _probability(rate)
     if rate == 0.0:
         return x
-    return (x / (1.0 - rate)).where(x.uniform(x.shape, key) >= rate, 0.0) if rate < 1.0 else x * 0.0
+    kept = x.uniform(x.shape, key) >= rate
+    return (x / (1.0 - rate) if rate < 1.0 else x).where(kept, 0.0)
+
+
+def _probability(rate: float) -> None:
+    if not 0.0 <= rate <= 1.0:
+        raise ValueError(f"dropout: rate {rate}: a probability lies between 0 and 1")
 
 
 @dataclass(frozen=True)
@@ -23,8 +32,7 @@ class Dropout(Layer):
     rate: float
 
     def __post_init__(self) -> None:
-        if not 0.0 <= self.rate <= 1.0:
-            raise ValueError(f"Dropout: rate {self.rate}: a probability lies between 0 and 1")
+        _probability(self.rate)
         super().__post_init__()
 
     def forward[T: Tensor](self, x: T, mode: Mode, /) -> T:

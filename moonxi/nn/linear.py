@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import prod
 from typing import TYPE_CHECKING
 
 from jaxtyping import Float
@@ -53,5 +54,9 @@ class Linear[T: MlpTensor](Module[T]):
         self, x: Float[T, "*batch {self.inputs}"], mode: Mode | None = None, /
     ) -> Float[T, "*batch {self.outputs}"]:
         """The product; ``mode`` makes no difference here and may be left out."""
-        y = x @ self.weight
+        if len(x.shape) == 2:
+            y = x @ self.weight
+        else:  # one product of matrices, also for the gradient of the weight
+            rows = x.reshape((prod(x.shape[:-1]), self.inputs))
+            y = (rows @ self.weight).reshape((*x.shape[:-1], self.outputs))
         return y if self.bias is None else y + self.bias
