@@ -18,6 +18,8 @@ class Adam(Optimizer):
         super().__post_init__()
         if not (0.0 <= self.beta1 < 1.0 and 0.0 <= self.beta2 < 1.0):
             raise ValueError(f"Adam: beta1={self.beta1}, beta2={self.beta2}: both must be at least 0 and less than 1")
+        if not self.epsilon > 0.0:
+            raise ValueError(f"Adam: epsilon={self.epsilon}: must be positive")
 
     def slot_names(self) -> tuple[str, ...]:
         """Running means of the gradient and of its square."""

@@ -51,11 +51,11 @@ class Optimizer(ABC):
 
     def __post_init__(self) -> None:
         name = type(self).__name__
-        if isinstance(self.lr, (int, float)) and self.lr < 0.0:
+        if isinstance(self.lr, (int, float)) and not self.lr >= 0.0:
             raise ValueError(f"{name}: lr={self.lr}: a learning rate is not negative")
-        if self.weight_decay < 0.0:
+        if not self.weight_decay >= 0.0:
             raise ValueError(f"{name}: weight_decay={self.weight_decay}: must not be negative")
-        if self.clip_norm is not None and self.clip_norm <= 0.0:
+        if self.clip_norm is not None and not self.clip_norm > 0.0:
             raise ValueError(f"{name}: clip_norm={self.clip_norm}: must be positive, or None for no clipping")
 
     @abstractmethod
@@ -81,8 +81,8 @@ class Optimizer(ABC):
     ) -> tuple[M, OptimizerState[T, M]]:
         """The model and the state after one update; the state fields of the model are those of ``gradients``.
 
-        Raises `ModuleError` if the optimizer's state belongs to another model, `ShapeError` if a gradient has another
-        shape than its parameter."""
+        Raises `ModuleError` if the gradients or the optimizer's state belong to another model or optimizer, and
+        `ShapeError` if they do by their shapes alone."""
         named = model.named_parameters()
         slots = self.slot_names()
         if tuple(named) != state.names or state.slots.keys() != set(slots):
@@ -91,15 +91,22 @@ class Optimizer(ABC):
                 f"{len(state.names)} parameters and {', '.join(state.slots) or 'no memory'}): make one with "
                 "optimizer.init(model)"
             )
-        directions = gradients.parameters()
-        if len(directions) != len(named):
+        found, states, own_states = gradients.named_parameters(), gradients.named_states(), model.named_states()
+        strange = (found.keys() ^ named.keys()) | (states.keys() ^ own_states.keys())
+        if strange:
             raise ModuleError(
-                f"{type(self).__name__}.update: {len(named)} parameters and {len(directions)} gradients: they are of "
-                "another model"
+                f"{type(self).__name__}.update: the gradients are of another model: only one of the two has "
+                f"{', '.join(sorted(strange))}"
             )
-        for (path, parameter), gradient in zip(named.items(), directions, strict=True):
-            if parameter.shape != gradient.shape:
-                shapes.equal(f"update ({path}: parameter and gradient)", parameter.shape, gradient.shape)
+        for number, (path, parameter) in enumerate(named.items()):
+            if parameter.shape != found[path].shape:
+                shapes.equal(f"update ({path}: parameter and gradient)", parameter.shape, found[path].shape)
+            for slot in slots:
+                if parameter.shape != state.slots[slot][number].shape:
+                    shapes.equal(
+                        f"update ({path}: parameter and {slot})", parameter.shape, state.slots[slot][number].shape
+                    )
+        directions: Sequence[T] = [found[path] for path in named]
         if self.clip_norm is not None:
             directions = clip_by_global_norm(directions, self.clip_norm)
         lr = self.lr if isinstance(self.lr, (int, float)) else self.lr(state.step)
@@ -115,6 +122,5 @@ class Optimizer(ABC):
             memory.append(remembered)
         kept = {slot: tuple(one[number] for one in memory) for number, slot in enumerate(slots)}
         # The gradients carry the state after the step, such as running statistics: see value_and_grad.
-        after_step = list(gradients.named_states().values())
-        new = model.with_parameters(parameters).with_states(after_step)
+        new = model.with_parameters(parameters).with_states([states[path] for path in own_states])
         return new, OptimizerState(step, state.names, kept)
