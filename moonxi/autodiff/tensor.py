@@ -363,11 +363,15 @@ class Grad[T: Tensor](DerivedTensor["Grad[T]"]):
         return self._unary(value, lambda g: g.put(plain, classes))
 
     @override
+    def put(self, labels: Labels[Self], classes: int, /) -> Self:
+        plain = Labels(self._held(labels, "put"))
+        return self._unary(self.value.put(plain, classes), lambda g: g.pick(plain))
+
+    @override
     def gather(self, labels: Labels[Self], /) -> Self:
         plain = Labels(self._held(labels, "gather"))
-        value = self.value.gather(plain)
-        size = self.shape[-1]
-        return self._unary(value, lambda g: g.scatter_add(plain, size))
+        value, shape = self.value.gather(plain), self.shape
+        return self._unary(value, lambda g: g.scatter_add(plain, shape[-1]))
 
     @override
     def scatter_add(self, labels: Labels[Self], size: int, /) -> Self:

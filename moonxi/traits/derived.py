@@ -92,9 +92,9 @@ class _Primitives(ABC):
     @abstractmethod
     def argmax(self, axis: int, /) -> Labels[Self]: ...
     @abstractmethod
-    def pick(self, labels: Labels[Self], /) -> Self: ...
+    def gather(self, labels: Labels[Self], /) -> Self: ...
     @abstractmethod
-    def put(self, labels: Labels[Self], classes: int, /) -> Self: ...
+    def scatter_add(self, labels: Labels[Self], size: int, /) -> Self: ...
     @abstractmethod
     def stop_gradient(self) -> Self: ...
 
@@ -183,6 +183,14 @@ class DerivedTensor[I](_Primitives):
         if self.shape == shape:
             return self
         return self.sum(shapes.summed_axes(self.shape, shape), keepdims=True).reshape(shape)
+
+    def pick(self, labels: Labels[Self], /) -> Self:
+        shapes.pick(self.shape, labels.shape)
+        return self.gather(labels[..., None])[..., 0]
+
+    def put(self, labels: Labels[Self], classes: int, /) -> Self:
+        shapes.put(self.shape, labels.shape, classes)
+        return self[..., None].scatter_add(labels[..., None], classes)
 
     def one_hot(self, labels: Labels[Self], classes: int, /) -> Self:
         return self.full(labels.shape, 1.0).put(labels, classes)

@@ -163,6 +163,15 @@ class Tensor(Protocol):
 
         Raises `LabelError` for a label outside ``0 .. classes-1``."""
 
+    def gather(self, labels: Labels[Self], /) -> Self:
+        """The elements at the labels along the last axis, whose size becomes the number of labels.
+
+        Before their last axis, labels have the sizes of this tensor or 1, or no axes: ``(..., n)`` by ``(k,)`` or
+        ``(..., k)`` gives ``(..., k)``. Raises `LabelError` for a label outside."""
+
+    def scatter_add(self, labels: Labels[Self], size: int, /) -> Self:
+        """The adjoint of `gather`: zeros with a last axis of ``size``, and each element added at its label."""
+
     def pick(self, labels: Labels[Self], /) -> Self:
         """The element at each label along the last axis, which goes away: ``x[i, labels[i]]``.
 

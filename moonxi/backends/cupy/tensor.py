@@ -150,11 +150,11 @@ class CudaTensor[D: Floating](DerivedTensor["CudaTensor[D]"]):
         raise missing()
 
     @override
-    def pick(self, labels: Labels[Self], /) -> Self:
+    def gather(self, labels: Labels[Self], /) -> Self:
         raise missing()
 
     @override
-    def put(self, labels: Labels[Self], classes: int, /) -> Self:
+    def scatter_add(self, labels: Labels[Self], size: int, /) -> Self:
         raise missing()
 
     @override

@@ -311,6 +311,24 @@ class NumpyTensor[D: Floating](DerivedTensor["NumpyTensor[D]"]):
         return Labels(type(self)(indices))
 
     @override
+    def gather(self, labels: Labels[Self], /) -> Self:
+        shapes.gather(self.shape, labels.shape)
+        found = _checked(self._held(labels, "gather"), self.shape[-1], "gather")
+        if found.ndim == 1:
+            return type(self)(np.take(self.data, found, -1))
+        found = found.reshape((1,) * (self.data.ndim - found.ndim) + found.shape)
+        return type(self)(np.take_along_axis(self.data, found, -1))
+
+    @override
+    def scatter_add(self, labels: Labels[Self], size: int, /) -> Self:
+        shape = shapes.scatter_add(self.shape, labels.shape, size)
+        found = _checked(self._held(labels, "scatter_add"), size, "scatter_add")
+        row = np.arange(0, prod(shape), size).reshape((*shape[:-1], 1)) if size else 0
+        places = np.broadcast_to(found + row, self.shape)
+        sums = np.bincount(places.reshape(-1), self.data.reshape(-1), prod(shape))  # in float64
+        return type(self)(sums.astype(self.data.dtype).reshape(shape))
+
+    @override
     def pick(self, labels: Labels[Self], /) -> Self:
         shape = shapes.pick(self.shape, labels.shape)
         flat = _checked(self._held(labels, "pick"), self.shape[-1], "pick").reshape(-1)
