@@ -40,7 +40,7 @@ test-slow: $(VENV)/.installed-dev
 	$(python) -m pytest -n $(JOBS) --dist loadfile -m 'slow and not gpu' $(ARGS)
 
 benchmark-mlp: $(VENV)/.installed
-	$(python) benchmarks/mlp.py $(ARGS)
+	$(python) -m benchmarks.mlp $(ARGS)
 
 clean:
 	rm -rf .venv .venv-* build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
