@@ -14,10 +14,14 @@ from moonxi.dims.polynomial import ONE, Atom, FloorDiv, Maximum, Monomial, Polyn
 _EFFORT = 32  # polynomials that one bound may look at: enough for real shapes, and no expression can make it hang
 
 
-@lru_cache(maxsize=4096)
 def lower(polynomial: Polynomial) -> int | None:
     """An integer that the polynomial is never less than."""
-    return _lower(polynomial, _EFFORT, frozenset())
+    # The bound of g*p + c is g times that of p: p is an integer, so its bound is rounded up before it is multiplied.
+    content = polynomial.varying.content
+    if not content:
+        return polynomial.constant
+    least = _searched(polynomial.varying.exactly_divided((), content))
+    return None if least is None else content * least + polynomial.constant
 
 
 def upper(polynomial: Polynomial) -> int | None:
@@ -65,6 +69,11 @@ def _floor_interval(numerator: Polynomial, denominator: Polynomial) -> tuple[int
     if gap is not None and gap > 0:
         most = 0 if most is None else min(most, 0)
     return least, most
+
+
+@lru_cache(maxsize=4096)
+def _searched(polynomial: Polynomial) -> int | None:
+    return _lower(polynomial, _EFFORT, frozenset())
 
 
 def _lower(polynomial: Polynomial, effort: int, done: frozenset[Atom]) -> int | None:

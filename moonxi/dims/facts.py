@@ -5,7 +5,6 @@ UNKNOWN covers both what depends on the assignment and what these rules cannot p
 """
 
 from enum import Enum
-from math import gcd
 from typing import NoReturn
 
 from moonxi.dims.bounds import interval, lower, upper
@@ -89,10 +88,9 @@ def can_differ(left: Size, right: Size) -> bool:
 def _is_zero(polynomial: Polynomial) -> Answer:
     if not polynomial.terms:
         return Answer.YES
-    common = gcd(polynomial.varying.content)
+    common = polynomial.varying.content
     if common and polynomial.constant % common:
         return Answer.NO
-    polynomial = polynomial.exactly_divided((), polynomial.content)
     least, most = lower(polynomial), upper(polynomial)
     if least == 0 == most:
         return Answer.YES

@@ -144,6 +144,7 @@ def test_sizes_that_are_always_equal_are_found_equal(left: str, right: str) -> N
         ("n", "max(n,m)"),
         ("n", "n+m*k"),
         ("n%k", "k"),
+        ("n%2", "n%4"),
         ("(n-1)//2+1", "n"),
         ("0", "n*m"),
     ],

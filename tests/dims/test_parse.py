@@ -12,6 +12,7 @@ FROM_ZERO = {"a": 0, "b": 0, "c": 0}
 
 
 @given(expressions)
+@example("max(a % 2, a % 4)")
 @example("(a + 4*(a // 4)) // 8 - a // 4")
 @settings(deadline=None, max_examples=400)
 def test_the_text_of_a_size_is_parsed_as_the_same_size(text: str) -> None:
