@@ -71,10 +71,7 @@ def main() -> None:
     arguments = parser.parse_args()
 
     cpu = mx.numpy()
-    try:
-        data = mnist(cpu, folder=arguments.data, download=arguments.download)
-    except mx.errors.DataError as error:
-        sys.exit(str(error))
+    data = mnist(cpu, folder=arguments.data, download=arguments.download)
     whole = len(data.train) == 60_000
     train = DataLoader(data.train, batch_size=64, seed=arguments.seed)
     test = DataLoader(data.test, batch_size=1000)
@@ -98,4 +95,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except mx.errors.MoonxiError as error:
+        sys.exit(str(error))

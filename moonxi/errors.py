@@ -21,6 +21,10 @@ class OperandError(MoonxiError, TypeError):
     """An operand has the wrong class, element type, device or level of differentiation."""
 
 
+class OptionError(MoonxiError, ValueError):
+    """An option or a setting lies outside of what it can be."""
+
+
 class LabelError(MoonxiError, ValueError):
     """A class index lies outside the classes that exist."""
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Final
 
+from moonxi.errors import OptionError
+
 _MASK: Final = 0xFFFF_FFFF_FFFF_FFFF
 _MULTIPLIER_0: Final = 0xD2E7_470E_E14C_6C93
 _MULTIPLIER_1: Final = 0xCA5A_8263_9512_1157
@@ -41,7 +43,7 @@ class Key:
 
     def __post_init__(self) -> None:
         if not (0 <= self.low <= _MASK and 0 <= self.high <= _MASK):
-            raise ValueError(f"Key({self.low}, {self.high}): each word is an integer from 0 to 2**64 - 1")
+            raise OptionError(f"Key({self.low}, {self.high}): each word is an integer from 0 to 2**64 - 1")
 
     def fold(self, data: int | str, /) -> "Key":
         """Another key, fixed by this one and ``data`` (a number such as the step, or a name)."""

@@ -12,7 +12,7 @@ from moonxi.nn.module import Module
 from moonxi.nn.residual import residual
 from moonxi.nn.sequential import Sequential, Step
 from moonxi.nn.state import State
-from moonxi.nn.weights import load, save
+from moonxi.nn.weights import check_writable, load, save
 
 __all__ = [
     "Dropout",
@@ -28,6 +28,7 @@ __all__ = [
     "Step",
     "Tanh",
     "Train",
+    "check_writable",
     "dropout",
     "initializers",
     "load",

@@ -5,11 +5,11 @@ from math import prod
 from typing import Any, Protocol, overload
 
 from moonxi import shapes
-from moonxi.autodiff import BlasGrad, Grad, constant, variable
+from moonxi.autodiff import BlasGrad, Grad, ImageGrad, constant, variable
 from moonxi.errors import GradientError
 from moonxi.nn import tree
 from moonxi.nn.scope import Scope
-from moonxi.traits import MlpTensor, Tensor
+from moonxi.traits import ImageModelTensor, MlpTensor, Tensor
 
 
 class Model[T: Tensor, G, M, Up](Protocol):
@@ -26,6 +26,22 @@ class Mapped[T, U, Result](Protocol):
     def map(self, f: Callable[[T], U], /) -> Result: ...
 
 
+@overload
+def value_and_grad[T: ImageModelTensor, M, Up, Batch, Mode](
+    loss: Callable[[Up, Batch, Mode], tuple[ImageGrad[T], Mapping[str, ImageGrad[T]]]],
+    model: Model[T, ImageGrad[T], M, Up],
+    batch: Mapped[T, ImageGrad[T], Batch],
+    mode: Mode,
+    /,
+) -> tuple[tuple[T, dict[str, T]], M]: ...
+@overload
+def value_and_grad[T: ImageModelTensor, M, Up, Batch, Mode](
+    loss: Callable[[Up, Batch, Mode], ImageGrad[T]],
+    model: Model[T, ImageGrad[T], M, Up],
+    batch: Mapped[T, ImageGrad[T], Batch],
+    mode: Mode,
+    /,
+) -> tuple[T, M]: ...
 @overload
 def value_and_grad[T: MlpTensor, M, Up, Batch, Mode](
     loss: Callable[[Up, Batch, Mode], tuple[BlasGrad[T], Mapping[str, BlasGrad[T]]]],

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from moonxi.errors import OptionError
 from moonxi.key import Key
 from moonxi.nn.layer import Layer
 from moonxi.nn.mode import Eval, Mode, Train
@@ -22,7 +23,7 @@ def dropout[T: Tensor](x: T, rate: float, key: Key, /) -> T:
 
 def _probability(rate: float) -> None:
     if not 0.0 <= rate <= 1.0:
-        raise ValueError(f"dropout: rate {rate}: a probability lies between 0 and 1")
+        raise OptionError(f"dropout: rate {rate}: a probability lies between 0 and 1")
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Sequence
 from contextlib import suppress
+from errno import EISDIR
 from pathlib import Path
 from secrets import token_hex
 from typing import Protocol
@@ -37,6 +38,19 @@ def save[T: Tensor](model: Module[T], path: str | os.PathLike[str], /) -> None:
             temporary.unlink(missing_ok=True)
         if not isinstance(error, OSError | ValueError):
             raise
+        raise CheckpointError(f"save: {target}: cannot be written: {_reason(error)}") from error
+
+
+def check_writable(path: str | os.PathLike[str], /) -> None:
+    """Raise `CheckpointError` if `save` could not write there: to be asked before a long run, not after it."""
+    target = Path(path)
+    probe = target.parent / f".moonxi-{os.getpid()}-{token_hex(8)}"
+    try:
+        if target.is_dir():
+            raise IsADirectoryError(EISDIR, os.strerror(EISDIR))
+        probe.touch()
+        probe.unlink()
+    except (OSError, ValueError) as error:
         raise CheckpointError(f"save: {target}: cannot be written: {_reason(error)}") from error
 
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from moonxi.errors import OptionError
 from moonxi.optim.optimizer import Optimizer
 from moonxi.traits import Tensor
 
@@ -17,9 +18,9 @@ class Adam(Optimizer):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not (0.0 <= self.beta1 < 1.0 and 0.0 <= self.beta2 < 1.0):
-            raise ValueError(f"Adam: beta1={self.beta1}, beta2={self.beta2}: both must be at least 0 and less than 1")
+            raise OptionError(f"Adam: beta1={self.beta1}, beta2={self.beta2}: both must be at least 0 and less than 1")
         if not self.epsilon > 0.0:
-            raise ValueError(f"Adam: epsilon={self.epsilon}: must be positive")
+            raise OptionError(f"Adam: epsilon={self.epsilon}: must be positive")
 
     def slot_names(self) -> tuple[str, ...]:
         """Running means of the gradient and of its square."""

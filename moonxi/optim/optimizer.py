@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from moonxi import shapes
-from moonxi.errors import ModuleError
+from moonxi.errors import ModuleError, OptionError
 from moonxi.optim.clipping import clip_by_global_norm
 from moonxi.optim.schedules import Schedule
 from moonxi.traits import Tensor
@@ -52,11 +52,11 @@ class Optimizer(ABC):
     def __post_init__(self) -> None:
         name = type(self).__name__
         if isinstance(self.lr, (int, float)) and not self.lr >= 0.0:
-            raise ValueError(f"{name}: lr={self.lr}: a learning rate is not negative")
+            raise OptionError(f"{name}: lr={self.lr}: a learning rate is not negative")
         if not self.weight_decay >= 0.0:
-            raise ValueError(f"{name}: weight_decay={self.weight_decay}: must not be negative")
+            raise OptionError(f"{name}: weight_decay={self.weight_decay}: must not be negative")
         if self.clip_norm is not None and not self.clip_norm > 0.0:
-            raise ValueError(f"{name}: clip_norm={self.clip_norm}: must be positive, or None for no clipping")
+            raise OptionError(f"{name}: clip_norm={self.clip_norm}: must be positive, or None for no clipping")
 
     @abstractmethod
     def slot_names(self) -> tuple[str, ...]:

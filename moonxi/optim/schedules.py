@@ -7,6 +7,7 @@ compiled step. A schedule is any function that computes with it; these are the c
 from dataclasses import dataclass
 from typing import Protocol
 
+from moonxi.errors import OptionError
 from moonxi.traits import Tensor
 
 
@@ -37,7 +38,7 @@ class step_decay:  # used as a function, compared and printed as a value
 
     def __post_init__(self) -> None:
         if self.every < 1:
-            raise ValueError(f"step_decay: every={self.every}: must be at least 1 step")
+            raise OptionError(f"step_decay: every={self.every}: must be at least 1 step")
 
     def __call__[T: Tensor](self, step: T, /) -> T:
         """The learning rate after ``step`` updates."""

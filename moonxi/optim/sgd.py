@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from moonxi.errors import OptionError
 from moonxi.optim.optimizer import Optimizer
 from moonxi.traits import Tensor
 
@@ -18,9 +19,9 @@ class Sgd(Optimizer):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not 0.0 <= self.momentum <= 1.0:
-            raise ValueError(f"Sgd: momentum={self.momentum}: must lie between 0 and 1")
+            raise OptionError(f"Sgd: momentum={self.momentum}: must lie between 0 and 1")
         if self.nesterov and not self.momentum:
-            raise ValueError("Sgd: nesterov=True, momentum=0: Nesterov's step needs momentum")
+            raise OptionError("Sgd: nesterov=True, momentum=0: Nesterov's step needs momentum")
 
     def slot_names(self) -> tuple[str, ...]:
         """The velocity, if there is momentum."""

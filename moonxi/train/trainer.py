@@ -6,15 +6,16 @@ from collections.abc import Callable, Iterator, Mapping
 from math import isfinite
 from typing import Any, Protocol, overload
 
-from moonxi.autodiff import BlasGrad, Grad, constant
+from moonxi.autodiff import BlasGrad, Grad, ImageGrad, constant
+from moonxi.errors import OptionError
 from moonxi.key import Key
-from moonxi.nn import Eval, Mode, Train, save, value_and_grad
+from moonxi.nn import Eval, Mode, Train, check_writable, save, value_and_grad
 from moonxi.optim import Optimizer, OptimizerState, Trainable
 from moonxi.shapes import fail
 from moonxi.train.guard import not_finite
 from moonxi.train.history import Average, EpochRecord, History
 from moonxi.train.progress import epoch_bar, line
-from moonxi.traits import MlpTensor, Tensor
+from moonxi.traits import ImageModelTensor, MlpTensor, Tensor
 
 
 class BatchOf[T, G, Lifted](Protocol):
@@ -44,6 +45,26 @@ class Trainer[T: Tensor, M, B]:
     The loss gives a scalar, or a scalar and a dict of named scalars, such as ``{"accuracy": ...}``, which are averaged
     and shown."""
 
+    @overload
+    def __init__[U: ImageModelTensor, N, Up, Lifted](
+        self: "Trainer[U, N, BatchOf[U, ImageGrad[U], Lifted]]",
+        model: TrainableModel[U, ImageGrad[U], N, Up],
+        loss: Callable[[Up, Lifted, Mode], tuple[ImageGrad[U], Mapping[str, ImageGrad[U]]]],
+        optimizer: Optimizer,
+        /,
+        *,
+        key: Key,
+    ) -> None: ...
+    @overload
+    def __init__[U: ImageModelTensor, N, Up, Lifted](
+        self: "Trainer[U, N, BatchOf[U, ImageGrad[U], Lifted]]",
+        model: TrainableModel[U, ImageGrad[U], N, Up],
+        loss: Callable[[Up, Lifted, Mode], ImageGrad[U]],
+        optimizer: Optimizer,
+        /,
+        *,
+        key: Key,
+    ) -> None: ...
     @overload
     def __init__[U: MlpTensor, N, Up, Lifted](
         self: "Trainer[U, N, BatchOf[U, BlasGrad[U], Lifted]]",
@@ -146,7 +167,14 @@ class Trainer[T: Tensor, M, B]:
 
         With ``progress`` there is a bar for each epoch on a terminal and a line after it. Ctrl-C ends the run cleanly:
         the history says so, and the model is that after the last whole step. With ``save_to`` the weights are written
-        there at the end, and then too. Raises `NonFiniteError` as `step` does."""
+        there at the end, and then too.
+
+        Raises `NonFiniteError` as `step` does, and before the first step `CheckpointError` if nothing can be written
+        there and `OptionError` for a negative number of epochs."""
+        if epochs < 0:
+            raise OptionError(f"fit: epochs={epochs}: the number of epochs is not negative")
+        if save_to is not None:
+            check_writable(save_to)
         history = History()
         try:
             last = self._epochs + epochs

@@ -9,7 +9,7 @@ import pytest
 import moonxi as mx
 from moonxi import nn, optim
 from moonxi.data import DataLoader, Labelled, LabelledArrays
-from moonxi.errors import NonFiniteError, ShapeError
+from moonxi.errors import CheckpointError, NonFiniteError, OptionError, ShapeError
 from moonxi.losses import Logits, cross_entropy
 
 type Array = mx.NpArray[mx.F32]
@@ -167,3 +167,19 @@ def test_two_trainers_do_not_disturb_each_other() -> None:
         other.step(batch)
     assert weights(alone.model) == weights(beside.model)
     assert weights(other.model) != weights(alone.model)
+
+
+def test_a_place_that_cannot_be_written_is_refused_before_the_first_step(tmp_path: Path) -> None:
+    trainer = new_trainer()
+    data = DataLoader(dataset(), batch_size=8)
+    with pytest.raises(CheckpointError, match=r"save: .*/nowhere/w: cannot be written: No such file or directory"):
+        trainer.fit(data, epochs=1, save_to=tmp_path / "nowhere" / "w")
+    with pytest.raises(CheckpointError, match=r"cannot be written: Is a directory"):
+        trainer.fit(data, epochs=1, save_to=tmp_path)
+    assert trainer.steps == 0
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_negative_number_of_epochs_is_refused() -> None:
+    with pytest.raises(OptionError, match=r"^fit: epochs=-3: the number of epochs is not negative$"):
+        new_trainer().fit(DataLoader(dataset(), batch_size=8), epochs=-3)
