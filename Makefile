@@ -7,6 +7,8 @@
 VENV ?= .venv$(if $(PYTHON),-$(notdir $(PYTHON)))
 JOBS ?= 2
 python := $(VENV)/bin/python
+# The products here are small: more threads gain nothing, and cost many times the time where others use the processor too.
+export OPENBLAS_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
