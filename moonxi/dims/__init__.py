@@ -4,7 +4,7 @@ A ``Size`` is an ``int`` or a ``Dim``, an integer polynomial over names, floor d
 arithmetic of ``int``: ``(symbol("h") + 2 - 3) // 2 + 1`` is ``(h-1)//2+1``. Uses the standard library only.
 """
 
-from moonxi.dims.dim import Dim, Size, ceil_div, maximum, minimum, symbol
+from moonxi.dims.dim import Dim, Size, ceil_div, maximum, minimum, symbol, unknown
 from moonxi.dims.facts import (
     Answer,
     can_differ,
@@ -16,7 +16,8 @@ from moonxi.dims.facts import (
     provably_less,
 )
 from moonxi.dims.parse import parse
-from moonxi.dims.substitution import evaluate, substitute, symbols
+from moonxi.dims.solve import solve
+from moonxi.dims.substitution import evaluate, substitute, symbols, unknowns
 from moonxi.dims.unify import Unification, unify
 
 __all__ = [
@@ -36,8 +37,11 @@ __all__ = [
     "provably_different",
     "provably_equal",
     "provably_less",
+    "solve",
     "substitute",
     "symbol",
     "symbols",
     "unify",
+    "unknown",
+    "unknowns",
 ]

@@ -1,6 +1,7 @@
 """Symbolic dimensions: integers that are known only by name, with the arithmetic of ``int``."""
 
 from dataclasses import dataclass
+from math import nan
 from typing import NoReturn
 
 from moonxi.dims import extrema
@@ -66,6 +67,16 @@ class Dim:
         left = _operand(other)
         return NotImplemented if left is None else size_of(floor_div(left, self.polynomial))
 
+    # Numbers such as `1 / n` scale the elements of tensors. Where sizes are symbolic no tensor has any, so the value,
+    # which is not known, is not needed either.
+    def __float__(self) -> float:
+        return nan
+
+    def __truediv__(self, other: object) -> float:
+        return nan if isinstance(other, int | float | Dim) else NotImplemented
+
+    __rtruediv__ = __truediv__
+
     def __mod__(self, other: Size) -> Size:
         right = _operand(other)
         return NotImplemented if right is None else size_of(remainder(self.polynomial, right))
@@ -86,6 +97,13 @@ def symbol(name: str, *, least: int = 0) -> Dim:
     One name should have one ``least`` everywhere: ``n`` from 0 on and ``n`` from 1 on are two symbols that print alike.
     """
     return Dim(Polynomial.of_atom(Symbol(name, least)))
+
+
+def unknown(name: str, *, least: int = 0) -> Dim:
+    """A dimension that has one value, at least ``least``, which is yet to be found: see `solve`.
+
+    Of a `symbol`, which can have any value, nothing more will ever be known."""
+    return Dim(Polynomial.of_atom(Symbol(name, least, open=True)))
 
 
 def ceil_div(numerator: Size, denominator: Size) -> Size:

@@ -17,14 +17,17 @@ type Monomial = tuple[Atom, ...]
 
 @dataclass(frozen=True)
 class Symbol:
-    """A named integer of which only a lower bound is known; the same name with another bound is another symbol."""
+    """A named integer of which only a lower bound is known; the same name with another bound is another symbol.
+
+    It stands for any such integer, or if it is ``open`` for one that is yet to be found."""
 
     name: str
     least: int = 0
+    open: bool = False
 
     @cached_property
     def order(self) -> Order:
-        return (0, self.name, self.least)
+        return (0, self.name, self.least, self.open)
 
 
 @dataclass(frozen=True)

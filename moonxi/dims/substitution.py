@@ -1,6 +1,6 @@
 """Symbols of a size, and sizes or integers put in their place."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from math import prod
 from typing import assert_never
 
@@ -16,11 +16,17 @@ def symbols(size: Size) -> frozenset[str]:
     return frozenset() if isinstance(size, int) else frozenset(least_values(size))
 
 
+def unknowns(size: Size) -> frozenset[str]:
+    """The names among `symbols` whose one value is yet to be found."""
+    return frozenset(atom.name for atom in _names(polynomial_of(size)) if atom.open)
+
+
 def least_values(*sizes: Size) -> dict[str, int]:
     """The names that the sizes depend on, sorted, each with the least value that it may have."""
     least: dict[str, int] = {}
     for size in sizes:
-        _collect(polynomial_of(size), least)
+        for atom in _names(polynomial_of(size)):
+            least[atom.name] = max(atom.least, least.get(atom.name, atom.least))
     return dict(sorted(least.items()))
 
 
@@ -42,17 +48,17 @@ def evaluate(size: Size, values: Mapping[str, int]) -> int:
     return size if isinstance(size, int) else _evaluated(size.polynomial, values)
 
 
-def _collect(polynomial: Polynomial, least: dict[str, int]) -> None:
+def _names(polynomial: Polynomial) -> Iterator[Symbol]:
     for atom in polynomial.atoms():
         match atom:
             case Symbol():
-                least[atom.name] = max(atom.least, least.get(atom.name, atom.least))
+                yield atom
             case FloorDiv():
-                _collect(atom.numerator, least)
-                _collect(atom.denominator, least)
+                yield from _names(atom.numerator)
+                yield from _names(atom.denominator)
             case Maximum():
                 for operand in atom.operands:
-                    _collect(operand, least)
+                    yield from _names(operand)
             case _:
                 assert_never(atom)
 

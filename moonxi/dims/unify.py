@@ -34,7 +34,7 @@ def unify(pattern: Size, actual: Size, bindings: Mapping[str, Size]) -> Unificat
         return Unification(equal(substitute(pattern, bindings), actual), bindings)
     if len(unbound) == 1:
         ((name, least),) = unbound.items()
-        linear = _linear_in(pattern.polynomial, name)
+        linear = linear_in(pattern.polynomial, name)
         if linear is not None:
             slope, offset = (substitute(size_of(part), bindings) for part in linear)
             return _solved(name, least, slope, actual - offset, bindings)
@@ -58,7 +58,7 @@ def _solved(name: str, least: int, slope: Size, product: Size, bindings: Mapping
     return Unification(Answer.YES if certain else Answer.UNKNOWN, {**bindings, name: value})
 
 
-def _linear_in(polynomial: Polynomial, name: str) -> tuple[Polynomial, Polynomial] | None:
+def linear_in(polynomial: Polynomial, name: str) -> tuple[Polynomial, Polynomial] | None:
     """The slope and the offset of the polynomial in a name; None if it is not linear in it."""
     slope: dict[Monomial, int] = {}
     offset: dict[Monomial, int] = {}

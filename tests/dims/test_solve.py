@@ -1,0 +1,56 @@
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from moonxi.dims import Size, ceil_div, evaluate, solve, substitute, symbol, unknown, unknowns
+
+n, m = symbol("n", least=1), symbol("m", least=1)
+u, v = unknown("u", least=1), unknown("v", least=1)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "found"),
+    [
+        (u, 784, {"u": 784}),
+        (784, u, {"u": 784}),
+        (u, n, {"u": n}),
+        (u, v, {"u": v, "v": u}),
+        (2 * u, 64, {"u": 32}),
+        (2 * u, 65, {"u": None}),
+        (2 * u, n, {"u": None}),
+        (2 * u, 2 * n + 4, {"u": n + 2}),
+        (u + 3, 5, {"u": 2}),
+        (u + 3, 2, {"u": None}),
+        (n * 49 * u, n * 3136, {"u": 64}),
+        (n * u, 3136, {"u": None}),
+        (u * v, 12, {}),
+        (u * u, 16, {}),
+        ((u - 1) // 2 + 1, 8, {}),
+        (n, m, {}),
+    ],
+)
+def test_an_unknown_is_found_where_the_sizes_are_linear_in_it(left: Size, right: Size, found: dict[str, Size]) -> None:
+    assert solve(left, right) == found
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers(1, 9), st.integers(-9, 9), st.integers(1, 9), st.integers(1, 50))
+def test_what_is_found_solves_the_equation(slope: int, offset: int, value: int, other: int) -> None:
+    left, right = slope * u + offset * n, slope * value + offset * n
+    assert solve(left, right) == {"u": value}
+    assert evaluate(substitute(left, {"u": value}), {"n": other}) == evaluate(right, {"n": other})
+
+
+def test_an_unknown_is_no_symbol_of_the_same_name() -> None:
+    assert unknown("n") != symbol("n")
+    assert unknowns(u * n + 1) == {"u"}
+    assert unknowns(ceil_div(u, 2) - n) == {"u"}
+    assert unknowns(n) == unknowns(3) == frozenset()
+
+
+def test_a_number_computed_from_symbolic_sizes_is_not_known() -> None:
+    assert all(map(math.isnan, (1 / n, 1.0 / n, n / 2, n / m, n / 0.5, float(n))))
+    with pytest.raises(TypeError):
+        n / "2"
