@@ -285,7 +285,8 @@ def test_a_plain_tensor_does_not_meet_one_under_differentiation[T: MlpTensor](
 ) -> None:
     x = suite.like.ones((1, 1))
     plain = f"{type(x).__name__}[{x.dtype.__name__}]"
-    for left, name in (variable(x), f"BlasGrad[{plain}]"), (variable(variable(x)), f"BlasGrad[BlasGrad[{plain}]]"):
+    grad = type(variable(x)).__name__
+    for left, name in (variable(x), f"{grad}[{plain}]"), (variable(variable(x)), f"{grad}[{grad}[{plain}]]"):
         with pytest.raises(OperandError) as raised:
             call(left, x)
         assert str(raised.value) == (
@@ -294,7 +295,7 @@ def test_a_plain_tensor_does_not_meet_one_under_differentiation[T: MlpTensor](
         )
         with pytest.raises(OperandError) as raised:
             call(x, left)
-        assert str(raised.value).startswith(f"{operation}: {plain} with BlasGrad")
+        assert str(raised.value).startswith(f"{operation}: {plain} with {grad}")
     with pytest.raises(OperandError):
         call(variable(variable(x)), variable(x))
     with pytest.raises(OperandError):
@@ -313,13 +314,13 @@ def test_masks_and_labels_of_another_level_are_refused[T: MlpTensor](suite: Suit
     call, kind = calls[operation], "Mask" if operation == "where" else "Labels"
     with pytest.raises(OperandError) as raised:
         call(variable(x), x)
-    name = f"{type(x).__name__}"
+    name, grad = type(x).__name__, type(variable(x)).__name__
     assert str(raised.value) == (
-        f"{operation}: BlasGrad[{name}[{x.dtype.__name__}]] with {kind} of "
+        f"{operation}: {grad}[{name}[{x.dtype.__name__}]] with {kind} of "
         f"{name}[{'Bool' if kind == 'Mask' else 'I64'}]: "
         f"both must be under differentiation alike; bring the {kind.lower()} in with {kind.lower()}.map(constant)"
     )
-    with pytest.raises(OperandError, match=f"{operation}: .* with {kind} of BlasGrad"):
+    with pytest.raises(OperandError, match=f"{operation}: .* with {kind} of {grad}"):
         call(x, variable(x))
     with pytest.raises(OperandError):
         call(variable(x), variable(variable(x)))
