@@ -9,11 +9,11 @@ from mypy.constraints import SUPERTYPE_OF, infer_constraints
 from mypy.messages import callable_name
 from mypy.nodes import CallExpr, IndexExpr, MemberExpr, NameExpr, TypeApplication
 from mypy.nodes import Context as Position
-from mypy.types import AnyType, CallableType, Type, TypeVarType, get_proper_type
+from mypy.types import AnyType, CallableType, Instance, ProperType, Type, TypeVarType, get_proper_type
 
 from moonxi.mypy_plugin import messages
 from moonxi.mypy_plugin.messages import TENSOR_MIX
-from moonxi.mypy_plugin.signatures import Actual, Context, actuals, generic, solved
+from moonxi.mypy_plugin.signatures import Actual, Context, actuals, chosen, generic, solved
 from moonxi.mypy_plugin.solutions import meetings
 from moonxi.mypy_plugin.traits import bounded_by_trait, first_trait, is_object, undecided
 
@@ -30,11 +30,12 @@ def check(ctx: Context, fullname: str) -> None:
         checker.fail(messages.value_of_trait(trait), ctx.context, code=TENSOR_MIX)
         return
     arguments = actuals(ctx)
-    solution = solved(ctx, checker)
-    found = [_problem(one, arguments, solution, ctx.context, checker) for one in generic(ctx, fullname, checker)]
-    # Of an overloaded callee several signatures can be meant; one that does not mix may be the one.
-    if found and found[0] is not None and all(found):
-        checker.fail(found[0], ctx.context, code=TENSOR_MIX)
+    signature = chosen(generic(ctx, fullname, checker), arguments)
+    if signature is None:
+        return
+    problem = _problem(signature, arguments, solved(ctx, checker), ctx.context, checker)
+    if problem is not None:
+        checker.fail(problem, ctx.context, code=TENSOR_MIX)
 
 
 def _applied(call: Position) -> str | None:
@@ -53,6 +54,8 @@ def _problem(
 ) -> str | None:
     for meeting in meetings(signature, arguments, checker):
         if meeting.signature is signature and solution is not None and _decided(meeting.variable, signature, solution):
+            continue
+        if not meeting.concerns_tensors(checker):
             continue
         function = _name(meeting.signature, signature, call)
         if meeting.mixes():
@@ -81,8 +84,14 @@ def _decided(variable: TypeVarType, signature: CallableType, solution: CallableT
         for constraint in infer_constraints(before, after, SUPERTYPE_OF):
             if constraint.type_var == variable.id:
                 found = get_proper_type(constraint.target)
-                return not (isinstance(found, AnyType) or is_object(found) or undecided(found))
+                return not (isinstance(found, AnyType) or is_object(found) or undecided(found) or _is(found, variable))
     return True
+
+
+def _is(found: ProperType, variable: TypeVarType) -> bool:
+    """Whether a variable was solved as its own bound."""
+    bound = get_proper_type(variable.upper_bound)
+    return isinstance(bound, Instance) and isinstance(found, Instance) and found.type is bound.type
 
 
 def with_name(typ: Type) -> Type:

@@ -1,10 +1,12 @@
 """A call as it was before mypy solved its type variables, which hooks are not told."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from mypy.argmap import map_actuals_to_formals
 from mypy.checker import TypeChecker
+from mypy.erasetype import erase_typevars
+from mypy.expandtype import freshen_function_type_vars
 from mypy.nodes import (
     ARG_NAMED,
     ARG_POS,
@@ -18,6 +20,7 @@ from mypy.nodes import (
     TupleExpr,
 )
 from mypy.plugin import FunctionContext, MethodContext
+from mypy.subtypes import find_member, is_subtype
 from mypy.types import (
     CallableType,
     Instance,
@@ -25,6 +28,7 @@ from mypy.types import (
     TupleType,
     Type,
     TypedDictType,
+    TypeVarType,
     UnionType,
     get_proper_type,
 )
@@ -85,12 +89,27 @@ def formals(signature: CallableType, arguments: list[Actual]) -> list[list[int]]
 def generic(ctx: Context, fullname: str, checker: TypeChecker) -> list[CallableType]:
     """The signatures that the call may have been solved from: several for an overloaded callee."""
     callee = _callee(ctx, fullname, checker)
-    if callee is None:
-        return []
-    found = [signature.with_unpacked_kwargs().with_normalized_var_args() for signature in _signatures(callee)]
-    if len(found) > 1:
-        found = [one for one in found if one.param_spec() or list(one.arg_names) == list(ctx.callee_arg_names)]
-    return [one for one in found if one.variables]
+    found = [signature.with_unpacked_kwargs().with_normalized_var_args() for signature in signatures(callee)]
+    return [freshen_function_type_vars(one) if one.variables else one for one in found]
+
+
+def chosen(overloads: Sequence[CallableType], arguments: list[Actual]) -> CallableType | None:
+    """The first of the signatures that the arguments fit, as mypy chooses among overloads."""
+    if len(overloads) == 1:
+        return overloads[0]
+    return next((one for one in overloads if _fits(one, arguments)), None)
+
+
+def _fits(signature: CallableType, arguments: list[Actual]) -> bool:
+    mapping = formals(signature, arguments)
+    if mapping is None:
+        return False
+    for kind, parameter, indices in zip(signature.arg_kinds, signature.arg_types, mapping, strict=True):
+        proper = get_proper_type(parameter)
+        wanted = proper.upper_bound if isinstance(proper, TypeVarType) else erase_typevars(proper)
+        if not kind.is_star() and not all(is_subtype(arguments[i].typ, wanted) for i in indices):
+            return False
+    return True
 
 
 def solved(ctx: Context, checker: TypeChecker) -> CallableType | None:
@@ -126,7 +145,8 @@ def _callee(ctx: Context, fullname: str, checker: TypeChecker) -> Type | None:
     return None
 
 
-def _signatures(callee: Type) -> Iterator[CallableType]:
+def signatures(callee: Type | None) -> Iterator[CallableType]:
+    """The signature of a function, those of an overloaded function, of an object with ``__call__``."""
     proper = get_proper_type(callee)
     match proper:
         case CallableType():
@@ -135,4 +155,6 @@ def _signatures(callee: Type) -> Iterator[CallableType]:
             yield from proper.items
         case UnionType():
             for item in proper.items:
-                yield from _signatures(item)
+                yield from signatures(item)
+        case Instance():
+            yield from signatures(find_member("__call__", proper, proper, is_operator=True))

@@ -4,15 +4,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from mypy.checker import TypeChecker
-from mypy.constraints import SUPERTYPE_OF, infer_constraints_for_callable
+from mypy.constraints import SUPERTYPE_OF, Constraint, infer_constraints_for_callable
 from mypy.expandtype import expand_type
 from mypy.infer import infer_function_type_arguments
 from mypy.join import join_type_list
-from mypy.nodes import ARG_POS, ListExpr, SetExpr, TupleExpr
+from mypy.nodes import ARG_POS, ListExpr, SetExpr, TupleExpr, TypeInfo
 from mypy.subtypes import is_subtype
+from mypy.typeops import get_all_type_vars
 from mypy.types import (
     AnyType,
     CallableType,
+    Instance,
     NoneType,
     ParamSpecType,
     ProperType,
@@ -23,8 +25,8 @@ from mypy.types import (
     get_proper_type,
 )
 
-from moonxi.mypy_plugin.signatures import Actual, formals
-from moonxi.mypy_plugin.traits import bounded_by_trait, is_object, names_trait, undecided
+from moonxi.mypy_plugin.signatures import Actual, chosen, formals, signatures
+from moonxi.mypy_plugin.traits import bounded_by_trait, is_object, is_trait, names_trait, undecided
 
 type Operand = tuple[Type, str | None]
 """A type that meets others in a type variable, and the name of the parameter that brought it."""
@@ -40,11 +42,24 @@ class Meeting:
     variable: TypeVarType
     operands: list[Operand]
 
-    def mixes(self) -> bool:
-        """Whether no single tensor class is all of the operands."""
-        if len(self.operands) < 2:
+    def concerns_tensors(self, checker: TypeChecker) -> bool:
+        """Whether the bound is a trait of moonxi, or an operand a tensor."""
+        bound = get_proper_type(self.variable.upper_bound)
+        if isinstance(bound, Instance) and is_trait(bound.type):
+            return True
+        home = checker.modules.get("moonxi.traits.tensor")
+        symbol = home.names.get("Tensor") if home is not None else None
+        if symbol is None or not isinstance(symbol.node, TypeInfo):
             return False
-        join = join_type_list([typ for typ, _ in self.operands])
+        tensor = Instance(symbol.node, [])
+        return any(is_subtype(typ, tensor) for typ, _ in self.operands)
+
+    def mixes(self) -> bool:
+        """Whether no single tensor class is all of the operands; what is no tensor at all is for mypy to report."""
+        types = [typ for typ, _ in self.operands if is_subtype(typ, self.variable.upper_bound)]
+        if len(types) < 2:
+            return False
+        join = join_type_list(types)
         return names_trait(join) or not is_subtype(join, self.variable.upper_bound)
 
     def undecided(self) -> Type | None:
@@ -111,7 +126,17 @@ def _lower_bounds(
         mapping,
         checker.expr_checker.argument_infer_context(),
     )
-    return [get_proper_type(one.target) for one in constraints if one.type_var == variable and one.op == SUPERTYPE_OF]
+    return [
+        get_proper_type(one.target)
+        for one in constraints
+        if one.type_var == variable and one.op == SUPERTYPE_OF and not _unsolved(one, signature)
+    ]
+
+
+def _unsolved(constraint: Constraint, signature: CallableType) -> bool:
+    """Whether the target is in terms of variables that are still to be solved: those of the call and its callbacks."""
+    open_ids = {variable.id for variable in (*constraint.extra_tvars, *signature.variables)}
+    return any(variable.id in open_ids for variable in get_all_type_vars(constraint.target))
 
 
 def _says_a_class(typ: ProperType) -> bool:
@@ -122,12 +147,12 @@ def _functions(
     signature: CallableType, arguments: list[Actual], mapping: Mapping, checker: TypeChecker
 ) -> Iterator[tuple[CallableType, list[Actual]]]:
     """The generic functions among the arguments, as in ``map(pair, xs, ys)``, with what they will be called with."""
-    functions = [_trait_generic(one.typ) for one in arguments]
+    functions = [_generic_functions(one.typ) for one in arguments]
     if not any(functions):
         return
     solution, _ = infer_function_type_arguments(
         signature,
-        [None if function else one.typ for function, one in zip(functions, arguments, strict=True)],
+        [None if some else one.typ for some, one in zip(functions, arguments, strict=True)],
         [one.kind for one in arguments],
         [one.name for one in arguments],
         mapping,
@@ -135,26 +160,22 @@ def _functions(
     )
     types = {variable.id: typ for variable, typ in zip(signature.variables, solution, strict=True) if typ is not None}
     for formal, indices in enumerate(mapping):
-        expected = get_proper_type(signature.arg_types[formal])
-        if not isinstance(expected, CallableType):
-            continue
-        passed_on = expected.param_spec()
-        for index in indices:
-            function = functions[index]
-            if function is None:
-                continue
+        for expected in signatures(signature.arg_types[formal]):
+            passed_on = expected.param_spec()
             fixed = expected.arg_types[:-2] if passed_on else expected.arg_types
-            given = [Actual(arguments[index].expression, expand_type(typ, types), ARG_POS, None) for typ in fixed]
-            if passed_on:
-                given += _passed_on(signature, passed_on, arguments, mapping)
-            yield function, given
+            for index in indices:
+                given = [Actual(arguments[index].expression, expand_type(typ, types), ARG_POS, None) for typ in fixed]
+                if passed_on:
+                    given += _passed_on(signature, passed_on, arguments, mapping)
+                function = chosen(functions[index], given) if functions[index] else None
+                if function is not None:
+                    yield function, given
 
 
-def _trait_generic(typ: Type) -> CallableType | None:
-    proper = get_proper_type(typ)
-    if isinstance(proper, CallableType) and any(bounded_by_trait(variable) for variable in proper.variables):
-        return proper
-    return None
+def _generic_functions(typ: Type) -> list[CallableType]:
+    """The signatures of a function among the arguments, if one of them is generic in a tensor class."""
+    found = list(signatures(typ))
+    return found if any(bounded_by_trait(variable) for one in found for variable in one.variables) else []
 
 
 def _passed_on(

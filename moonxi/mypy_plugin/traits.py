@@ -30,11 +30,18 @@ def is_trait(info: TypeInfo) -> bool:
 
 
 def bounded_by_trait(variable: TypeVarLikeType) -> TypeGuard[TypeVarType]:
-    """Whether the type variable stands for one tensor class."""
+    """Whether the type variable stands for one tensor class.
+
+    A trait of somebody else's need not inherit one of moonxi's: any Protocol that speaks of ``Self`` may combine two
+    objects of one class, and is no class of which two different ones are. Nor is a union of tensor classes."""
     if not isinstance(variable, TypeVarType):
         return False
     bound = get_proper_type(variable.upper_bound)
-    return isinstance(bound, Instance) and is_trait(bound.type)
+    if isinstance(bound, UnionType):
+        return True
+    if not isinstance(bound, Instance) or not bound.type.is_protocol:
+        return False
+    return is_trait(bound.type) or any(base.self_type is not None for base in bound.type.mro)
 
 
 def parts(typ: Type) -> Iterable[Type]:
