@@ -13,10 +13,12 @@ from hypothesis import strategies as st
 from moonxi import shapes
 from moonxi.autodiff import variable
 from moonxi.backends.numpy import numpy
-from moonxi.dims import symbol
+from moonxi.dims import Size, symbol, unknown
 from moonxi.dtypes import F64
 from moonxi.errors import AxisError, OperandError, ShapeError
 from moonxi.key import Key
+from moonxi.shapes import Sizes
+from moonxi.shapes.agreement import solving
 from moonxi.traits import Axes, Index, Shape
 
 cpu = numpy(F64)
@@ -37,11 +39,11 @@ np_max: Callable[..., Any] = np.max
 
 
 def hold_together(
-    rule: Callable[[], Shape], reference: Callable[..., Any], call: Callable[..., Any], *operands: Shape
+    rule: Callable[[], Sizes], reference: Callable[..., Any], call: Callable[..., Any], *operands: Shape
 ) -> None:
     """The rule, NumPy, the backend and `Grad` give the same shape; where NumPy refuses, the same error."""
 
-    def outcome(f: Callable[[], Shape]) -> object:
+    def outcome(f: Callable[[], Sizes]) -> object:
         try:
             return f()
         except ShapeError as error:
@@ -309,13 +311,38 @@ def test_symbolic_sizes_go_through_the_rules() -> None:
     assert shapes.put((n,), (n,), m) == (n, m)
 
 
-def test_a_symbolic_size_that_may_fit_is_let_through() -> None:
-    assert shapes.equal("residual", (n,), (m,)) == (n,)
-    assert shapes.matmul((2, n), (m, 3)) == (2, 3)
-    assert shapes.broadcast("add", (n,), (m,)) in ((n,), (m,))
-    assert shapes.broadcast("add", (n,), (3,)) == shapes.broadcast("add", (3,), (n,)) == (3,)
-    assert shapes.broadcast("add", (n,), (m + 2,)) == shapes.broadcast("add", (m + 2,), (n,)) == (m + 2,)
-    assert shapes.broadcast_to((n,), (4,)) == (4,)
+def test_a_size_yet_to_be_found_is_let_through_where_it_may_fit() -> None:
+    u, v = unknown("u"), unknown("v")
+    assert shapes.equal("residual", (u,), (v,)) == (u,)
+    assert shapes.matmul((2, u), (v, 3)) == (2, 3)
+    assert shapes.broadcast("add", (u,), (n,)) in ((u,), (n,))
+    assert shapes.broadcast("add", (u,), (3,)) == shapes.broadcast("add", (3,), (u,)) == (3,)
+    assert shapes.broadcast("add", (u,), (m + 2,)) == shapes.broadcast("add", (m + 2,), (u,)) == (m + 2,)
+    assert shapes.broadcast_to((u,), (4,)) == (4,)
+    assert shapes.reshape((u, 4), (2, 6)) == (2, 6)
+    assert shapes.summed_axes((u, 3), (v, 3)) == ()
+
+
+def test_a_size_yet_to_be_found_is_refused_where_nothing_makes_it_fit() -> None:
+    u = unknown("u")
+    with pytest.raises(ShapeError, match=r"^reshape: \(2\*u,\) to \(3, 1\): 2\*u elements cannot become 3$"):
+        shapes.reshape((2 * u,), (3, 1))
+
+
+def test_a_solver_hears_of_every_equation_with_an_unknown_and_decides() -> None:
+    u, heard = unknown("u"), list[tuple[Size, Size]]()
+
+    def solver(left: Size, right: Size) -> bool:
+        heard.append((left, right))
+        return right == 784
+
+    with solving(solver):
+        shapes.matmul((n, n), (n, u))
+        shapes.matmul((n, u), (m, 10))
+        with pytest.raises(ShapeError, match=r"inner dimensions differ \(u and 784\)$"):
+            shapes.matmul((n, u), (784, 10))
+    assert heard == [(u, m), (u, 784)]
+    assert shapes.matmul((n, u), (784, 10)) == (n, 10)
 
 
 @pytest.mark.parametrize(
@@ -341,9 +368,19 @@ def test_a_symbolic_size_that_may_fit_is_let_through() -> None:
             lambda: shapes.pick((n, m), (n + 1,)),
             "pick: (n, m), labels (n+1,): labels must have the shape without its last axis",
         ),
+        (lambda: shapes.matmul((2, n), (m, 3)), "matmul: (2, n) @ (m, 3): inner dimensions differ (n and m)"),
+        (
+            lambda: shapes.broadcast("add", (n, 2), (784, 2)),
+            "add: (n, 2) and (784, 2): axis -2 has sizes n and 784, which are not equal or 1",
+        ),
+        (
+            lambda: shapes.reshape((n, 3), (-1, 2)),
+            "reshape: (n, 3) to (-1, 2): 3*n elements cannot be split into rows of 2",
+        ),
+        (lambda: shapes.summed_axes((n,), (m,)), "sum_to: (n,) to (m,): size n can become 1 or stay, not m"),
     ],
 )
-def test_what_is_provably_wrong_for_every_size_is_refused(rule: Callable[[], object], text: str) -> None:
+def test_what_is_wrong_for_some_sizes_is_refused(rule: Callable[[], object], text: str) -> None:
     with pytest.raises(ShapeError) as error:
         rule()
     assert str(error.value) == text

@@ -6,6 +6,7 @@ from typing import NoReturn
 
 from moonxi.dims import Size, provably_different, provably_equal, provably_less
 from moonxi.errors import AxisError, ShapeError
+from moonxi.shapes.agreement import differ
 
 type Sizes = tuple[Size, ...]
 type Item = int | slice | EllipsisType | None
@@ -62,11 +63,10 @@ def broadcast[S: Size](operation: str, *operands: tuple[S, ...]) -> tuple[S, ...
             if size is None or provably_equal(size, 1):
                 size = here
             elif not provably_equal(here, 1) and not provably_equal(size, here):
-                # Two sizes that differ still broadcast if one of them can be 1; one that cannot is that of the result.
-                if provably_different(size, here) and provably_different(size, 1) and provably_different(here, 1):
+                if differ(size, here):
                     given = " and ".join(map(show, operands))
                     fail(operation, given, f"axis {position} has sizes {size} and {here}, which are not equal or 1")
-                size = here if provably_different(here, 1) else size
+                size = here if provably_different(here, 1) else size  # one of the two is an unknown, and can be 1
         assert size is not None, "an axis of the result comes from some operand"
         result.append(size)
     return tuple(result)
@@ -74,7 +74,7 @@ def broadcast[S: Size](operation: str, *operands: tuple[S, ...]) -> tuple[S, ...
 
 def equal[S: Size](operation: str, left: tuple[S, ...], right: tuple[S, ...], /) -> tuple[S, ...]:
     """The two shapes must be the same: where broadcasting would hide a mistake."""
-    if len(left) != len(right) or any(map(provably_different, left, right)):
+    if len(left) != len(right) or any(map(differ, left, right)):
         fail(
             operation, f"{show(left)} and {show(right)}", "the shapes must be equal; reshape one of them if you mean it"
         )
@@ -86,7 +86,7 @@ def matmul[S: Size](left: tuple[S, ...], right: tuple[S, ...]) -> tuple[S, ...]:
     given = f"{show(left)} @ {show(right)}"
     if len(left) < 2 or len(right) < 2:
         fail("matmul", given, "both operands need at least two axes; reshape a vector to one row or one column")
-    if provably_different(left[-1], right[-2]):
+    if differ(left[-1], right[-2]):
         fail("matmul", given, f"inner dimensions differ ({left[-1]} and {right[-2]})")
     if len(left) == len(right) == 2:
         return left[0], right[1]
@@ -134,10 +134,10 @@ def reshape[S: Size](shape: tuple[S, ...], wanted: tuple[S, ...]) -> tuple[Size,
         fail("reshape", given, "sizes are not negative, and at most one of them is -1")
     rest: Size = prod(size for place, size in enumerate(wanted) if place not in free)
     if free:
-        if provably_equal(rest, 0) or provably_different(count % rest, 0):
+        if provably_equal(rest, 0) or differ(count % rest, 0):
             fail("reshape", given, f"{count} elements cannot be split into rows of {rest}")
         return tuple(count // rest if place in free else size for place, size in enumerate(wanted))
-    if provably_different(rest, count):
+    if differ(rest, count):
         fail("reshape", given, f"{count} elements cannot become {rest}")
     return wanted
 
@@ -149,7 +149,7 @@ def broadcast_to[S: Size](shape: tuple[S, ...], wanted: tuple[S, ...]) -> tuple[
     if lead < 0:
         fail("broadcast_to", f"{show(shape)} to {show(wanted)}", "the result cannot have fewer axes")
     for size, target in zip(shape, wanted[lead:], strict=True):
-        if provably_different(size, target) and provably_different(size, 1):
+        if not provably_equal(size, 1) and differ(size, target):
             fail("broadcast_to", f"{show(shape)} to {show(wanted)}", f"size {size} is neither 1 nor {target}")
     return wanted
 
@@ -164,28 +164,29 @@ def summed_axes(shape: Sizes, wanted: Sizes) -> tuple[int, ...]:
     for number, (size, target) in enumerate(zip(shape[lead:], wanted, strict=True), lead):
         if provably_equal(size, target):
             continue
-        if not provably_equal(target, 1):
+        if provably_equal(target, 1):
+            gone.append(number)
+        elif differ(size, target):
             fail("sum_to", given, f"size {size} can become 1 or stay, not {target}")
-        gone.append(number)
     return tuple(gone)
 
 
 def item(shape: Sizes) -> None:
     """Exactly one element."""
-    if provably_different(prod(shape), 1):
+    if differ(prod(shape), 1):
         fail("item", show(shape), f"needs exactly one element, not {prod(shape)}; reduce it, or use to_host()")
 
 
 def pick[S: Size](shape: tuple[S, ...], labels: tuple[S, ...]) -> tuple[S, ...]:
     """Labels for every position but the last axis, which is that of the classes."""
-    if not shape or len(labels) != len(shape) - 1 or any(map(provably_different, shape, labels)):
+    if not shape or len(labels) != len(shape) - 1 or any(map(differ, shape, labels)):
         fail("pick", f"{show(shape)}, labels {show(labels)}", "labels must have the shape without its last axis")
     return labels
 
 
 def put[S: Size](shape: tuple[S, ...], labels: tuple[S, ...], classes: S) -> tuple[S, ...]:
     """One label for each element."""
-    if len(labels) != len(shape) or any(map(provably_different, shape, labels)):
+    if len(labels) != len(shape) or any(map(differ, shape, labels)):
         fail("put", f"{show(shape)}, labels {show(labels)}", "there must be one label for each element")
     return sizes("put", (*labels, classes))
 
@@ -197,7 +198,7 @@ def gather[S: Size](shape: tuple[S, ...], labels: tuple[S, ...]) -> tuple[S, ...
 
 def scatter_add[S: Size](shape: tuple[S, ...], labels: tuple[S, ...], size: S) -> tuple[S, ...]:
     """One label for each element of the last axis, the same ones or others for each position of the axes before it."""
-    if shape and labels and provably_different(shape[-1], labels[-1]):
+    if shape and labels and differ(shape[-1], labels[-1]):
         given = f"{show(shape)}, labels {show(labels)}"
         fail("scatter_add", given, f"{labels[-1]} labels for {shape[-1]} elements along the last axis")
     _taken("scatter_add", shape, labels)
@@ -209,7 +210,7 @@ def _taken[S: Size](operation: str, shape: tuple[S, ...], labels: tuple[S, ...])
     if not shape or not labels or len(labels) > len(shape):
         fail(operation, given, "labels need at least one axis, and no more axes than the tensor")
     for size, own in zip(shape[len(shape) - len(labels) : -1], labels[:-1], strict=True):
-        if provably_different(size, own) and provably_different(own, 1):
+        if not provably_equal(own, 1) and differ(size, own):
             fail(
                 operation, given, f"before the last axis labels have the size of the tensor or 1, not {own} for {size}"
             )

@@ -2,8 +2,9 @@
 
 from types import EllipsisType
 
-from moonxi.dims import Size, ceil_div, maximum, minimum, provably_at_most, provably_different, provably_less
+from moonxi.dims import Size, ceil_div, maximum, minimum, provably_at_most, provably_less
 from moonxi.errors import AxisError, OperandError
+from moonxi.shapes.agreement import differ
 from moonxi.shapes.arrays import Sizes, fail, show
 
 type Item = int | slice | EllipsisType | None
@@ -67,7 +68,7 @@ def slice_length(size: Size, part: slice) -> Size:
 def put_slice[S: Size](shape: Sizes, index: Item | tuple[Item, ...], whole: tuple[S, ...]) -> tuple[S, ...]:
     """The part selected by ``index`` from ``whole`` must have this tensor's shape."""
     part = indexed(whole, index)
-    if len(part) != len(shape) or any(map(provably_different, part, shape)):
+    if len(part) != len(shape) or any(map(differ, part, shape)):
         fail("put_slice", f"{show(shape)} into {show(whole)}", f"the index selects a part of shape {show(part)}")
     return whole
 

@@ -1,0 +1,36 @@
+"""When two sizes that have to be equal are not."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from moonxi.dims import Size, can_differ, provably_different, provably_equal, unknowns
+
+type Solver = Callable[[Size, Size], bool]
+"""Is told that two sizes have to be equal, one of them with an unknown; whether they differ after all."""
+
+_solver: ContextVar[Solver] = ContextVar("solver", default=provably_different)
+
+
+def differ(left: Size, right: Size, /) -> bool:
+    """Whether code that needs the two to be equal is wrong.
+
+    A symbol stands for any size, so symbolic sizes differ if they do for some of them: ``n`` and 784, ``n`` and ``m``.
+    An unknown has one value, so sizes with an unknown differ only if nothing makes them equal; see `solving`."""
+    if isinstance(left, int) and isinstance(right, int):
+        return left != right
+    if left == right:
+        return False
+    if not unknowns(left) and not unknowns(right):
+        return can_differ(left, right)
+    return not provably_equal(left, right) and (provably_different(left, right) or _solver.get()(left, right))
+
+
+@contextmanager
+def solving(solver: Solver) -> Iterator[None]:
+    """Within this context the solver hears of each equation that an unknown has to meet."""
+    token = _solver.set(solver)
+    try:
+        yield
+    finally:
+        _solver.reset(token)
