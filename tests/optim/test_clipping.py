@@ -1,0 +1,46 @@
+"""Clipping by the norm of all gradients together."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import moonxi as mx
+from moonxi.optim import clip_by_global_norm, global_norm
+
+LIKE = mx.numpy(mx.F64)
+numbers = st.floats(-100.0, 100.0)
+
+
+@given(st.lists(st.lists(numbers, max_size=4), min_size=1, max_size=4), st.floats(1e-3, 1e3))
+def test_the_norm_of_the_clipped_gradients_is_that_before_or_the_limit(rows: list[list[float]], limit: float) -> None:
+    gradients = [LIKE.from_host(np.array(row, np.float64)) for row in rows]
+    before = global_norm(gradients).item()
+    assert before == pytest.approx(np.linalg.norm(np.concatenate(rows)), abs=1e-12)
+    clipped = clip_by_global_norm(gradients, limit)
+    assert global_norm(clipped).item() == pytest.approx(min(before, limit), rel=2e-6 / max(limit, 1e-3), abs=1e-12)
+    if before < limit / 2.0:
+        for one, other in zip(gradients, clipped, strict=True):
+            np.testing.assert_array_equal(one.to_host(), other.to_host())
+
+
+def test_clipping_keeps_the_direction() -> None:
+    gradients = [LIKE.from_host(np.array([3.0, 0.0])), LIKE.from_host(np.array([[4.0]]))]
+    first, second = clip_by_global_norm(gradients, 1.0)
+    np.testing.assert_allclose(first.to_host(), [0.6, 0.0], rtol=1e-6)
+    np.testing.assert_allclose(second.to_host(), [[0.8]], rtol=1e-6)
+
+
+def test_gradients_of_zero_stay_zero() -> None:
+    (clipped,) = clip_by_global_norm([LIKE.zeros((3,))], 1.0)
+    assert clipped.to_host().tolist() == [0.0, 0.0, 0.0]
+
+
+def test_nothing_is_clipped_to_nothing() -> None:
+    assert clip_by_global_norm(list[mx.NpArray[mx.F64]](), 1.0) == ()
+
+
+def test_a_nan_is_not_clipped_away() -> None:
+    first, second = clip_by_global_norm([LIKE.from_host(np.array([np.nan, 1.0])), LIKE.ones((1,))], 0.5)
+    assert np.isnan(first.to_host()).any()
+    assert np.isfinite(second.to_host()).all() or np.isnan(second.to_host()).all()
