@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from moonxi.autodiff import BlasGrad as BlasGrad
     from moonxi.autodiff import Grad as Grad
     from moonxi.autodiff import Gradients as Gradients
+    from moonxi.autodiff import ImageGrad as ImageGrad
     from moonxi.autodiff import check_gradients as check_gradients
     from moonxi.autodiff import constant as constant
     from moonxi.autodiff import variable as variable
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
     from moonxi.optim import Sgd as Sgd
     from moonxi.train import Trainer as Trainer
     from moonxi.traits import BlasTensor as BlasTensor
+    from moonxi.traits import ImageModelTensor as ImageModelTensor
+    from moonxi.traits import ImageTensor as ImageTensor
     from moonxi.traits import Labels as Labels
     from moonxi.traits import Mask as Mask
     from moonxi.traits import MlpTensor as MlpTensor
@@ -50,7 +53,7 @@ if TYPE_CHECKING:
 
 _SUBMODULES = ("autodiff", "data", "errors", "losses", "nn", "optim", "train", "traits")
 _HOMES = {
-    "moonxi.autodiff": ("BlasGrad", "Grad", "Gradients", "check_gradients", "constant", "variable"),
+    "moonxi.autodiff": ("BlasGrad", "Grad", "Gradients", "ImageGrad", "check_gradients", "constant", "variable"),
     "moonxi.backends.cupy": ("GpuTensor", "gpu"),
     "moonxi.backends.numpy": ("NpArray", "numpy"),
     "moonxi.data": ("DataLoader", "Labelled"),
@@ -59,7 +62,7 @@ _HOMES = {
     "moonxi.nn": ("Eval", "Mode", "Module", "State", "Train", "value_and_grad"),
     "moonxi.optim": ("Adam", "OptimizerState", "Sgd"),
     "moonxi.train": ("Trainer",),
-    "moonxi.traits": ("BlasTensor", "Labels", "Mask", "MlpTensor", "Tensor"),
+    "moonxi.traits": ("BlasTensor", "ImageModelTensor", "ImageTensor", "Labels", "Mask", "MlpTensor", "Tensor"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 

@@ -3,7 +3,19 @@
 from moonxi.autodiff.blas import BlasGrad
 from moonxi.autodiff.check import check_gradients
 from moonxi.autodiff.gradients import Gradients, Untracked, Value, Zero
+from moonxi.autodiff.image import ImageGrad
 from moonxi.autodiff.lift import constant, variable
 from moonxi.autodiff.tensor import Grad
 
-__all__ = ["BlasGrad", "Grad", "Gradients", "Untracked", "Value", "Zero", "check_gradients", "constant", "variable"]
+__all__ = [
+    "BlasGrad",
+    "Grad",
+    "Gradients",
+    "ImageGrad",
+    "Untracked",
+    "Value",
+    "Zero",
+    "check_gradients",
+    "constant",
+    "variable",
+]

@@ -3,10 +3,13 @@
 from typing import overload
 
 from moonxi.autodiff.blas import BlasGrad
+from moonxi.autodiff.image import ImageGrad
 from moonxi.autodiff.tensor import Grad
-from moonxi.traits import MlpTensor, Tensor
+from moonxi.traits import ImageModelTensor, MlpTensor, Tensor
 
 
+@overload
+def variable[T: ImageModelTensor](value: T, /) -> ImageGrad[T]: ...
 @overload
 def variable[T: MlpTensor](value: T, /) -> BlasGrad[T]: ...
 @overload
@@ -17,6 +20,8 @@ def variable(value: Tensor, /) -> object:
 
 
 @overload
+def constant[T: ImageModelTensor](value: T, /) -> ImageGrad[T]: ...
+@overload
 def constant[T: MlpTensor](value: T, /) -> BlasGrad[T]: ...
 @overload
 def constant[T: Tensor](value: T, /) -> Grad[T]: ...
@@ -26,6 +31,8 @@ def constant(value: Tensor, /) -> object:
 
 
 def _lift(value: Tensor, parents: tuple[()] | None) -> object:
+    if isinstance(value, ImageModelTensor):
+        return ImageGrad(value, parents)
     if isinstance(value, MlpTensor):
         return BlasGrad(value, parents)
     return Grad(value, parents)

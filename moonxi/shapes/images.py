@@ -243,8 +243,8 @@ def pad2d[S: (int, Size)](
     return batch, channels, result[0], result[1]
 
 
-def batch_norm(operation: str, x: tuple[Size, ...], *vectors: tuple[Size, ...]) -> tuple[int, ...]:
-    """The axes over which each channel of ``(n, c, ...)`` is normalised; the vectors have one element a channel."""
+def per_channel(operation: str, x: tuple[Size, ...], *vectors: tuple[Size, ...]) -> tuple[int, ...]:
+    """The axes of ``(n, c, ...)`` but that of the channels; the vectors have one element for each of these."""
     given = f"{show(x)} with {' and '.join(map(show, vectors))}"
     if len(x) < 2:
         fail(operation, given, "the axes must be (batch, channels, ...)")
@@ -261,8 +261,8 @@ def several_values(operation: str, x: tuple[int, ...]) -> None:
 
 
 def group_norm(x: tuple[Size, ...], groups: int, weight: tuple[Size, ...], bias: tuple[Size, ...]) -> tuple[int, ...]:
-    """As `batch_norm`, for channels that split into groups."""
-    axes = batch_norm("group_norm", x, weight, bias)
+    """As `per_channel`, for channels that split into groups."""
+    axes = per_channel("group_norm", x, weight, bias)
     _groups("group_norm", show(x), groups, x[1], x[1])
     return axes
 

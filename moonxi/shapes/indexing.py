@@ -2,18 +2,18 @@
 
 from types import EllipsisType
 
-from moonxi.dims import Size, ceil_div, maximum, minimum, provably_at_most, provably_less
+from moonxi.dims import Dim, Size, ceil_div, maximum, minimum, provably_at_most, provably_less
 from moonxi.errors import AxisError, OperandError
 from moonxi.shapes.agreement import differ
 from moonxi.shapes.arrays import Sizes, fail, show
 
-type Item = int | slice | EllipsisType | None
+type Item = Size | slice | EllipsisType | None
 
 
 def index_kinds(index: object) -> None:
     """Refuse what NumPy would take as advanced indexing: arrays, lists, booleans."""
     for one in index if isinstance(index, tuple) else (index,):
-        if isinstance(one, bool) or not (one is None or one is ... or isinstance(one, int | slice)):
+        if isinstance(one, bool) or not (one is None or one is ... or isinstance(one, int | Dim | slice)):
             raise OperandError(
                 f"index: {type(one).__name__} {one!r}: expected an integer, a slice, ... or None; "
                 "choose elements by their value with x.where(mask, other)"
@@ -43,7 +43,7 @@ def indexed(shape: Sizes, index: Item | tuple[Item, ...]) -> Sizes:
                 fail("index", given, "the step of a slice cannot be 0")
             result.append(slice_length(shape[position], one))
             position += 1
-        elif isinstance(one, int):
+        elif isinstance(one, int | Dim):
             size = shape[position]
             if provably_at_most(size, one) or provably_less(size, -one):
                 raise AxisError(f"index: {given}: index {one} is outside axis {position} of size {size}")

@@ -2,8 +2,11 @@
 
 from typing import Protocol, runtime_checkable
 
+from moonxi.shapes import ConvOptions, Edges, Padding, Pair, PoolOptions
 from moonxi.traits.blas import BlasTensor
 from moonxi.traits.derived import DerivedBlas, DerivedTensor
+from moonxi.traits.derived_image import DerivedImage
+from moonxi.traits.image import ImageTensor
 from moonxi.traits.labels import Labels, Mask
 from moonxi.traits.tensor import Axes, Index, Shape, Tensor
 
@@ -13,15 +16,28 @@ class MlpTensor(Tensor, BlasTensor, Protocol):
     """What a multi-layer perceptron needs of its tensor."""
 
 
+@runtime_checkable
+class ImageModelTensor(Tensor, BlasTensor, ImageTensor, Protocol):
+    """What a convolutional network needs of its tensor."""
+
+
 __all__ = [
     "Axes",
     "BlasTensor",
+    "ConvOptions",
     "DerivedBlas",
+    "DerivedImage",
     "DerivedTensor",
+    "Edges",
+    "ImageModelTensor",
+    "ImageTensor",
     "Index",
     "Labels",
     "Mask",
     "MlpTensor",
+    "Padding",
+    "Pair",
+    "PoolOptions",
     "Shape",
     "Tensor",
 ]

@@ -2,13 +2,13 @@
 
 from typing import TYPE_CHECKING, NoReturn, overload
 
-from moonxi.backends.cupy.blas import CudaBlas
+from moonxi.backends.cupy.image import CudaImage
 from moonxi.backends.cupy.presence import missing
 from moonxi.dtypes import F32, DType, Floating
-from moonxi.traits import MlpTensor
+from moonxi.traits import ImageModelTensor
 
 
-class GpuTensor[D: Floating](CudaBlas[D]):
+class GpuTensor[D: Floating](CudaImage[D]):
     """An immutable array on an NVIDIA GPU with elements of type ``D``, `F32`, `F64`, `F16` or `BF16`.
 
     The class is complete for type checkers, so that models, tests and must-fail cases can be written against it.
@@ -34,4 +34,4 @@ def gpu(dtype: type[DType] = F32, /) -> NoReturn:
 
 
 if TYPE_CHECKING:
-    _: type[MlpTensor] = GpuTensor
+    _: type[ImageModelTensor] = GpuTensor

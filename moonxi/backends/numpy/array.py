@@ -4,13 +4,13 @@ from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
-from moonxi.backends.numpy.blas import NumpyBlas
+from moonxi.backends.numpy.image import NumpyImage
 from moonxi.dtypes import F32, F64, DType, Floating
 from moonxi.errors import OperandError
-from moonxi.traits import MlpTensor
+from moonxi.traits import ImageModelTensor, MlpTensor
 
 
-class NpArray[D: Floating](NumpyBlas[D]):
+class NpArray[D: Floating](NumpyImage[D]):
     """An immutable array on the host with elements of type ``D``, `F32` or `F64`.
 
     Make one from another: ``numpy().from_host(array)``, ``x.zeros((3, 4))``. The constructor wraps an ndarray without
@@ -38,6 +38,8 @@ def numpy(dtype: type[DType] = F32, /) -> object:
     raise OperandError(f"numpy: element type {dtype.__name__}: this backend computes in F32 and F64")
 
 
-MlpTensor.register(NpArray)  # Run-time shape checks then look at the class, not at each of its methods.
+# Run-time shape checks then look at the class, not at each of its methods.
+MlpTensor.register(NpArray)
+ImageModelTensor.register(NpArray)
 if TYPE_CHECKING:
-    _: type[MlpTensor] = NpArray
+    _: type[ImageModelTensor] = NpArray

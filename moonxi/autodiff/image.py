@@ -1,0 +1,125 @@
+"""`ImageGrad[T]`: the trait `ImageTensor` under differentiation.
+
+The vjps of convolution, its input and its weight gradient are each other. Those of max pooling and batch
+normalisation are operations of ``T`` too, in closed form, which at the next level are differentiated as derived.
+"""
+
+from collections.abc import Callable
+from math import prod
+from typing import TYPE_CHECKING, Self, Unpack, override
+
+from moonxi.autodiff.blas import BlasGrad
+from moonxi.autodiff.tensor import Grad, Vjp
+from moonxi.traits import ConvOptions, DerivedImage, ImageModelTensor, Labels, Pair, PoolOptions, Shape
+
+
+class ImageGrad[T: ImageModelTensor](BlasGrad[T], DerivedImage[Grad[T]]):
+    """A tensor under differentiation whose ``T`` is a tensor of images."""
+
+    __slots__ = ()
+
+    def _result(self, value: T, *operands: "tuple[ImageGrad[T], Vjp[T]]") -> Self:
+        """A result, of which those operands are parents that take part."""
+        return type(self)(value, tuple(pair for pair in operands if pair[0].parents is not None) or None)
+
+    def _level(self, other: Self, operation: str) -> T:
+        """The value of an operand, which must be at this level."""
+        if not isinstance(other, ImageGrad):
+            raise self._another_level(other, operation)
+        return other.value
+
+    @override
+    def conv2d(self, weight: Self, bias: Self | None = None, /, **options: Unpack[ConvOptions]) -> Self:
+        x, w = self.value, self._level(weight, "conv2d")
+        parents: list[tuple[ImageGrad[T], Vjp[T]]] = [
+            (self, lambda g: g.conv2d_input_grad(w, x.shape, **options)),
+            (weight, lambda g: x.conv2d_weight_grad(g, w.shape, **options)),
+        ]
+        if bias is None:
+            return self._result(x.conv2d(w, **options), *parents)
+        y = x.conv2d(w, self._level(bias, "conv2d (bias)"), **options)
+        return self._result(y, *parents, (bias, lambda g: g.sum((0, 2, 3))))
+
+    @override
+    def conv2d_input_grad(self, weight: Self, shape: Shape, /, **options: Unpack[ConvOptions]) -> Self:
+        dy, w = self.value, self._level(weight, "conv2d_input_grad")
+        return self._result(
+            dy.conv2d_input_grad(w, shape, **options),
+            (self, lambda g: g.conv2d(w, **options)),
+            (weight, lambda g: g.conv2d_weight_grad(dy, w.shape, **options)),
+        )
+
+    @override
+    def conv2d_weight_grad(self, dy: Self, shape: Shape, /, **options: Unpack[ConvOptions]) -> Self:
+        x, gradient = self.value, self._level(dy, "conv2d_weight_grad")
+        return self._result(
+            x.conv2d_weight_grad(gradient, shape, **options),
+            (self, lambda g: gradient.conv2d_input_grad(g, x.shape, **options)),
+            (dy, lambda g: x.conv2d(g, **options)),
+        )
+
+    @override
+    def max_pool2d(self, kernel: Pair, /, **options: Unpack[PoolOptions]) -> Self:
+        x = self.value
+        return self._unary(x.max_pool2d(kernel, **options), lambda g: x.max_pool2d_grad(g, kernel, **options))
+
+    @override
+    def max_pool2d_indices(self, kernel: Pair, /, **options: Unpack[PoolOptions]) -> Labels[Self]:
+        return Labels(type(self)(self.value.max_pool2d_indices(kernel, **options).carrier))
+
+    @override
+    def sum_pool2d(self, kernel: Pair, /, **options: Unpack[PoolOptions]) -> Self:
+        x = self.value
+        return self._unary(x.sum_pool2d(kernel, **options), lambda g: g.sum_pool2d_grad(x.shape, kernel, **options))
+
+    @override
+    def sum_pool2d_grad(self, shape: Shape, kernel: Pair, /, **options: Unpack[PoolOptions]) -> Self:
+        dx = self.value.sum_pool2d_grad(shape, kernel, **options)
+        return self._unary(dx, lambda g: g.sum_pool2d(kernel, **options))
+
+    @override
+    def batch_norm(self, weight: Self, bias: Self, /, *, eps: float = 1e-5) -> tuple[Self, Self, Self]:
+        x, w = self.value, self._level(weight, "batch_norm")
+        y, mean, variance = x.batch_norm(w, self._level(bias, "batch_norm"), eps=eps)
+        together = _Together(lambda g: x.batch_norm_grad(g, w, mean, variance, eps=eps))
+        result = self._result(
+            y,
+            (self, lambda g: together.of(g, 0)),
+            (weight, lambda g: together.of(g, 1)),
+            (bias, lambda g: together.of(g, 2)),
+        )
+        channels = (self.shape[1], *(1 for _ in self.shape[2:]))
+        share = channels[0] / prod(self.shape)
+        return (
+            result,
+            self._unary(mean, lambda g: (g * share).reshape(channels).broadcast_to(x.shape)),
+            self._unary(variance, lambda g: (x - mean.reshape(channels)) * (g * (2.0 * share)).reshape(channels)),
+        )
+
+
+class _Together[T]:
+    """Several vjps of one result that are computed at once, when the first is asked for."""
+
+    __slots__ = ("_compute", "_found", "_gradient")
+
+    def __init__(self, compute: Callable[[T], tuple[T, ...]]) -> None:
+        self._compute = compute
+        self._gradient: T | None = None
+        self._found: dict[int, T] = {}
+
+    def of(self, gradient: T, number: int) -> T:
+        """One of them. Each is given out once, so that none outlives its use."""
+        if gradient is not self._gradient or number not in self._found:
+            self._gradient = gradient
+            self._found = dict(enumerate(self._compute(gradient)))
+        found = self._found.pop(number)
+        if not self._found:
+            self._gradient = None
+        return found
+
+
+ImageModelTensor.register(ImageGrad)
+if TYPE_CHECKING:
+
+    def _conforms[T: ImageModelTensor](_: type[ImageGrad[T]]) -> type[ImageModelTensor]:
+        return ImageGrad[T]

@@ -1,0 +1,73 @@
+"""Pooling on NumPy. Arrays are ``(batch, channels, height, width)``; results lie in memory as the images do."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from moonxi.backends.numpy.selection import kept
+from moonxi.backends.numpy.windows import Part, taps
+from moonxi.dtypes import HostArray
+from moonxi.shapes import Pool2d
+
+_CHUNK = 1 << 19
+"""Bytes of images at a time, where several passes go over them: few enough to stay in the cache."""
+
+
+def largest(x: HostArray, pool: Pool2d[int]) -> HostArray:
+    """The largest in each window, NaN if one is."""
+    y = np.full_like(x, -np.inf, shape=(len(x), *pool.shape[1:]))
+    for _, _, places, pixels in taps(pool.rows, pool.columns):
+        part = y[..., *places]
+        np.maximum(part, x[..., *pixels], out=part)
+    return y
+
+
+def first_largest(x: HostArray, pool: Pool2d[int]) -> NDArray[np.int64]:
+    """Where in the image the largest of each window is, the first of equal ones."""
+    found: NDArray[np.int64] = np.zeros_like(x, np.int64, shape=pool.shape)
+    pixel = np.arange(pool.rows.size * pool.columns.size).reshape(pool.rows.size, pool.columns.size)
+    for places, pixels, wins in reversed(list(_winners(x, largest(x, pool), pool))):
+        np.copyto(found[..., *places], pixel[*pixels], where=wins)
+    return found
+
+
+def largest_grad(x: HostArray, dy: HostArray, pool: Pool2d[int]) -> HostArray:
+    """The gradient of the images: that of each place goes to the first largest of its window."""
+    dx = np.zeros_like(x)
+    size = max(1, _CHUNK * len(x) // max(1, x.nbytes))
+    for first in range(0, len(x), size):
+        images = x[first : first + size]
+        left = dy[first : first + size].copy("K")
+        target = dx[first : first + size]
+        for places, pixels, wins in _winners(images, largest(images, pool), pool):
+            rest = left[..., *places]
+            part = kept(wins, rest)
+            target[..., *pixels] += part
+            rest[wins] = 0.0
+    return dx
+
+
+def total(x: HostArray, pool: Pool2d[int]) -> HostArray:
+    """The sum over each window."""
+    y = np.zeros_like(x, shape=pool.shape)
+    for _, _, places, pixels in taps(pool.rows, pool.columns):
+        y[..., *places] += x[..., *pixels]
+    return y
+
+
+def total_grad(dy: HostArray, pool: Pool2d[int]) -> HostArray:
+    """The gradient of the images: each gets that of every window it is in."""
+    dx = np.zeros_like(dy, shape=(pool.batch, pool.channels, pool.rows.size, pool.columns.size))
+    for _, _, places, pixels in taps(pool.rows, pool.columns):
+        dx[..., *pixels] += dy[..., *places]
+    return dx
+
+
+def _winners(x: HostArray, y: HostArray, pool: Pool2d[int]) -> Iterator[tuple[Part, Part, NDArray[np.bool_]]]:
+    """For each tap, its places and pixels, and where it holds the largest of the window."""
+    some_are_nan = bool(np.isnan(y).any())
+    for _, _, places, pixels in taps(pool.rows, pool.columns):
+        candidate = x[..., *pixels]
+        wins: NDArray[np.bool_] = np.equal(candidate, y[..., *places])
+        yield places, pixels, wins | np.isnan(candidate) if some_are_nan else wins
