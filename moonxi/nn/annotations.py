@@ -1,7 +1,5 @@
 """What annotations say about shapes: as objects, for text could not be checked."""
 
-import __future__
-
 import re
 from collections.abc import Iterator, Mapping
 from types import CodeType, UnionType
@@ -11,7 +9,7 @@ from jaxtyping import AbstractArray
 
 from moonxi.errors import ModuleError
 
-_IS_TEXT = __future__.annotations.compiler_flag  # noqa: TID251  # asked for, in order to refuse it
+_IS_TEXT = 0x100_0000  # CO_FUTURE_ANNOTATIONS: the flag of code under 'from __future__ import annotations'
 _QUOTED_SHAPE = re.compile(r"\[.*['\"]")
 
 
