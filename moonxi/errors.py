@@ -25,6 +25,10 @@ class OptionError(MoonxiError, ValueError):
     """An option or a setting lies outside of what it can be."""
 
 
+class NoElementsError(OperandError):
+    """The value of an element was asked for where only shapes are computed."""
+
+
 class LabelError(MoonxiError, ValueError):
     """A class index lies outside the classes that exist."""
 

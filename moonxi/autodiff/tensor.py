@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from moonxi import shapes
 from moonxi.autodiff.gradients import Gradients
 from moonxi.autodiff.order import consumers_first
+from moonxi.dims import Dim
 from moonxi.dtypes import DType, HostArray
 from moonxi.errors import GradientError, OperandError
 from moonxi.key import Key
@@ -79,7 +80,7 @@ class Grad[T: Tensor](DerivedTensor["Grad[T]"]):
         return type(self)(value, parents or None)
 
     def _number(self, other: Self | float, operation: str) -> float:
-        if isinstance(other, (float, int)):
+        if isinstance(other, (float, int, Dim)):
             return float(other)
         raise self._another_level(other, operation)
 

@@ -176,8 +176,8 @@ class DerivedTensor[I](_Primitives):
 
     def mean(self, axes: Axes = None, /, *, keepdims: bool = False) -> Self:
         count = prod(self.shape) if axes is None else prod(self.shape[a] for a in shapes.axes(self.shape, axes, "mean"))
-        total = self.sum(axes, keepdims=keepdims)
-        return total * (1.0 / count) if count else total * float("nan")
+        # Not `if count`: a symbolic size has no truth. One over it is NaN, which scales shapes without elements.
+        return self.sum(axes, keepdims=keepdims) * (float("nan") if count == 0 else 1.0 / count)
 
     def sum_to(self, shape: Shape, /) -> Self:
         if self.shape == shape:
