@@ -1,0 +1,23 @@
+"""`ShapeTensor`: the complete class of shapes without data."""
+
+from typing import TYPE_CHECKING, final
+
+from moonxi.shape_tensor.blas import SymbolicBlas
+from moonxi.traits import MlpTensor
+
+
+@final
+class ShapeTensor(SymbolicBlas):
+    """A tensor of which only the shape and the element type exist; its sizes may be symbols (`moonxi.dims`).
+
+    ``ShapeTensor((symbol("batch"), 784))`` goes through a model as any tensor does, and what comes out says what the
+    shape is for every batch: ``(batch, 10)``. Sizes that can differ where an operation needs them equal are a
+    `ShapeError`; to read an element is a `NoElementsError`. The element type is `F32` unless another is given."""
+
+    __slots__ = ()
+
+
+# Run-time shape checks then look at the class, not at each of its methods.
+MlpTensor.register(ShapeTensor)
+if TYPE_CHECKING:
+    _: type[MlpTensor] = ShapeTensor
