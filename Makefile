@@ -45,8 +45,8 @@ benchmark-mlp: $(VENV)/.installed
 	$(python) -m benchmarks.mlp $(ARGS)
 
 clean:
-	rm -rf .venv .venv-* build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
-	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+	rm -rf .venv .venv-* build dist
+	find . -type d \( -name __pycache__ -o -name '.*_cache' -o -name .hypothesis \) -prune -exec rm -rf {} +
 
 $(VENV)/.installed: pyproject.toml $(VENV)/.checkout
 	@echo 'Installing moonxi into $(VENV)'
