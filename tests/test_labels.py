@@ -11,9 +11,8 @@ from moonxi.dtypes import F32, F64
 from moonxi.errors import OperandError
 from moonxi.traits import Labels, Mask, MlpTensor
 
-every_like = pytest.mark.parametrize(
-    "like", [numpy(F32), numpy(F64), variable(numpy(F64)), variable(variable(numpy()))]
-)
+LIKES = (numpy(F32), numpy(F64), variable(numpy(F64)), variable(variable(numpy())))
+every_like = pytest.mark.parametrize("like", LIKES, ids=("F32", "F64", "Grad F64", "Grad Grad F32"))
 booleans = st.lists(st.lists(st.booleans(), min_size=3, max_size=3), min_size=2, max_size=2).map(np.array)
 
 
@@ -48,7 +47,7 @@ def test_labels_are_a_copy[T: MlpTensor](like: T) -> None:
 @every_like
 @pytest.mark.parametrize("array", [np.zeros(2), np.zeros(2, np.bool_), np.array(["a"]), [1, 2], 3])
 def test_what_is_no_array_of_integers_is_no_labels[T: MlpTensor](like: T, array: Any) -> None:
-    with pytest.raises(OperandError, match="labels: .*: expected a NumPy array of integers, one class index each"):
+    with pytest.raises(OperandError, match=r"labels: .*: expected a NumPy array of integers, one class index each"):
         like.labels(array)
 
 
