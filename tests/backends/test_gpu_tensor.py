@@ -12,8 +12,8 @@ from moonxi.errors import DeviceError, MoonxiError
 from moonxi.traits import BlasTensor, MlpTensor, Tensor
 
 MISSING = (
-    "GpuTensor: the package cupy is not installed; on a machine with an NVIDIA GPU, pip install 'moonxi[gpu]' brings it. "
-    "Everything else works without: mx.numpy() computes on the CPU"
+    "GpuTensor: the package cupy is not installed; on a machine with an NVIDIA GPU, pip install 'moonxi[gpu]' brings "
+    "it. Everything else works without: mx.numpy() computes on the CPU"
 )
 NOT_YET = (
     "GpuTensor: cupy is installed, but this version of moonxi has no kernels for it yet. "
