@@ -323,8 +323,8 @@ class NumpyTensor[D: Floating](DerivedTensor["NumpyTensor[D]"]):
     def scatter_add(self, labels: Labels[Self], size: int, /) -> Self:
         shape = shapes.scatter_add(self.shape, labels.shape, size)
         found = _checked(self._held(labels, "scatter_add"), size, "scatter_add")
-        row = np.arange(0, prod(shape), size).reshape((*shape[:-1], 1)) if size else 0
-        places = np.broadcast_to(found + row, self.shape)
+        row: Any = np.arange(0, prod(shape), size).reshape((*shape[:-1], 1)) if size else 0
+        places: NDArray[np.intp] = np.broadcast_to(found + row, self.shape)
         sums = np.bincount(places.reshape(-1), self.data.reshape(-1), prod(shape))  # in float64
         return type(self)(sums.astype(self.data.dtype).reshape(shape))
 
