@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from jaxtyping import Float
+
 from moonxi.errors import OptionError
 from moonxi.key import Key
 from moonxi.nn.layer import Layer
@@ -41,5 +43,24 @@ class Dropout(Layer):
         match mode:
             case Train(key):
                 return dropout(x, self.rate, layer_key(self, key))
+            case Eval():
+                return x
+
+
+@dataclass(frozen=True)
+class Dropout2d(Layer):
+    """Whole channels become 0 in training, each with probability ``rate`` (Tompson et al. 2015)."""
+
+    rate: float
+
+    def __post_init__(self) -> None:
+        _probability(self.rate)
+        super().__post_init__()
+
+    def forward[T: Tensor](self, x: Float[T, "batch channels height width"], mode: Mode, /) -> T:
+        """The mode must be given: `Train` brings the key, `Eval` switches it off."""
+        match mode:
+            case Train(key):
+                return x * dropout(x.ones((*x.shape[:2], 1, 1)), self.rate, layer_key(self, key))
             case Eval():
                 return x

@@ -1,6 +1,6 @@
-"""How parameters start. An initialiser gets a shape ``(inputs, outputs)`` and makes the tensor where ``like`` lives."""
+"""How parameters start. An initialiser gets a shape and makes the tensor where ``like`` lives."""
 
-from math import sqrt
+from math import prod, sqrt
 from typing import Protocol
 
 from moonxi.errors import ShapeError
@@ -16,10 +16,17 @@ class Initializer(Protocol):
 
 
 def fans(shape: Shape) -> tuple[int, int]:
-    """The number of inputs that one output sums over, and of outputs that one input feeds, of ``(inputs, outputs)``."""
-    if len(shape) != 2:
-        raise ShapeError(f"initializer: {show(shape)}: fan-in and fan-out are defined for a shape (inputs, outputs)")
-    return shape[0], shape[1]
+    """The number of inputs that one output sums over, and of outputs that one input feeds.
+
+    Of ``(inputs, outputs)`` as in `Linear`, and of ``(outputs, inputs / groups, rows, columns)`` as in `Conv2d`."""
+    if len(shape) == 2:
+        return shape[0], shape[1]
+    if len(shape) == 4:
+        return prod(shape[1:]), shape[0] * shape[2] * shape[3]
+    raise ShapeError(
+        f"initializer: {show(shape)}: fan-in and fan-out are defined for (inputs, outputs) and for "
+        "(outputs, inputs, rows, columns)"
+    )
 
 
 def zeros[T: Tensor](like: T, shape: Shape, key: Key, /) -> T:

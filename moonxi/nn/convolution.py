@@ -1,0 +1,146 @@
+"""Convolutional layers."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from jaxtyping import Float
+
+from moonxi.errors import OptionError
+from moonxi.key import Key
+from moonxi.nn.initializers import Initializer, kaiming_normal
+from moonxi.nn.mode import Mode
+from moonxi.nn.module import Module
+from moonxi.traits import ImageModelTensor, Padding, Pair
+
+
+@dataclass(frozen=True)
+class Conv2d[T: ImageModelTensor](Module[T]):
+    """A convolution of images. The weight is ``(outputs, inputs / groups, rows, columns)``, as PyTorch's."""
+
+    weight: Float[T, "outputs group_inputs rows columns"]
+    bias: Float[T, " outputs"] | None
+    stride: Pair = 1
+    padding: Padding = 0
+    dilation: Pair = 1
+    groups: int = 1
+
+    if TYPE_CHECKING:
+
+        def map[U: ImageModelTensor](self, f: Callable[[T], U], /) -> "Conv2d[U]": ...
+
+    @classmethod
+    def init(
+        cls,
+        inputs: int,
+        outputs: int,
+        kernel: Pair,
+        /,
+        *,
+        like: T,
+        key: Key,
+        stride: Pair = 1,
+        padding: Padding = 0,
+        dilation: Pair = 1,
+        groups: int = 1,
+        weight: Initializer = kaiming_normal,
+        bias: bool = True,
+    ) -> "Conv2d[T]":
+        """A new layer where ``like`` lives, with a bias of zeros if it has one."""
+        if groups < 1 or inputs % groups or outputs % groups:
+            raise OptionError(f"Conv2d: {inputs} inputs, {outputs} outputs, groups={groups}: groups must divide both")
+        rows, columns = (kernel, kernel) if isinstance(kernel, int) else kernel
+        first = weight(like, (outputs, inputs // groups, rows, columns), key)
+        return cls(first, like.zeros((outputs,)) if bias else None, stride, padding, dilation, groups)
+
+    @property
+    def inputs(self) -> int:
+        """The number of channels that it takes."""
+        return self.weight.shape[1] * self.groups
+
+    @property
+    def outputs(self) -> int:
+        """The number of channels that it gives."""
+        return self.weight.shape[0]
+
+    def forward(
+        self, x: Float[T, "batch {self.inputs} height width"], mode: Mode | None = None, /
+    ) -> Float[T, "batch {self.outputs} _ _"]:
+        """The convolution; ``mode`` makes no difference here and may be left out."""
+        return x.conv2d(
+            self.weight,
+            self.bias,
+            stride=self.stride,
+            padding=self.padding,
+            dilation=self.dilation,
+            groups=self.groups,
+        )
+
+
+@dataclass(frozen=True)
+class ConvTranspose2d[T: ImageModelTensor](Module[T]):
+    """A transposed convolution. The weight is ``(inputs, outputs / groups, rows, columns)``, as PyTorch's."""
+
+    weight: Float[T, "inputs group_outputs rows columns"]
+    bias: Float[T, " outputs"] | None
+    stride: Pair = 1
+    padding: Pair = 0
+    output_padding: Pair = 0
+    dilation: Pair = 1
+    groups: int = 1
+
+    if TYPE_CHECKING:
+
+        def map[U: ImageModelTensor](self, f: Callable[[T], U], /) -> "ConvTranspose2d[U]": ...
+
+    @classmethod
+    def init(
+        cls,
+        inputs: int,
+        outputs: int,
+        kernel: Pair,
+        /,
+        *,
+        like: T,
+        key: Key,
+        stride: Pair = 1,
+        padding: Pair = 0,
+        output_padding: Pair = 0,
+        dilation: Pair = 1,
+        groups: int = 1,
+        weight: Initializer = kaiming_normal,
+        bias: bool = True,
+    ) -> "ConvTranspose2d[T]":
+        """A new layer where ``like`` lives, with a bias of zeros if it has one."""
+        if groups < 1 or inputs % groups or outputs % groups:
+            raise OptionError(
+                f"ConvTranspose2d: {inputs} inputs, {outputs} outputs, groups={groups}: groups must divide both"
+            )
+        rows, columns = (kernel, kernel) if isinstance(kernel, int) else kernel
+        first = weight(like, (inputs, outputs // groups, rows, columns), key)
+        zeros = like.zeros((outputs,)) if bias else None
+        return cls(first, zeros, stride, padding, output_padding, dilation, groups)
+
+    @property
+    def inputs(self) -> int:
+        """The number of channels that it takes."""
+        return self.weight.shape[0]
+
+    @property
+    def outputs(self) -> int:
+        """The number of channels that it gives."""
+        return self.weight.shape[1] * self.groups
+
+    def forward(
+        self, x: Float[T, "batch {self.inputs} height width"], mode: Mode | None = None, /
+    ) -> Float[T, "batch {self.outputs} _ _"]:
+        """The transposed convolution; ``mode`` makes no difference here and may be left out."""
+        return x.conv_transpose2d(
+            self.weight,
+            self.bias,
+            stride=self.stride,
+            padding=self.padding,
+            output_padding=self.output_padding,
+            dilation=self.dilation,
+            groups=self.groups,
+        )

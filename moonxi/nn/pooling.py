@@ -1,0 +1,111 @@
+"""Pooling and resizing as layers; as functions they are methods of the tensor, ``x.max_pool2d(2)``."""
+
+from dataclasses import dataclass
+
+from jaxtyping import Float
+
+from moonxi.nn.layer import Layer
+from moonxi.nn.mode import Mode
+from moonxi.traits import ImageModelTensor, Pair
+
+
+@dataclass(frozen=True)
+class MaxPool2d(Layer):
+    """The largest in each window; the stride is the kernel's size unless given."""
+
+    kernel: Pair
+    stride: Pair | None = None
+    padding: Pair = 0
+    dilation: Pair = 1
+    ceil_mode: bool = False
+
+    def forward[T: ImageModelTensor](
+        self, x: Float[T, "batch channels height width"], mode: Mode | None = None, /
+    ) -> Float[T, "batch channels _ _"]:
+        """Channel by channel; ``mode`` makes no difference."""
+        return x.max_pool2d(
+            self.kernel,
+            stride=self.stride,
+            padding=self.padding,
+            dilation=self.dilation,
+            ceil_mode=self.ceil_mode,
+        )
+
+
+@dataclass(frozen=True)
+class AvgPool2d(Layer):
+    """The mean over each window; the stride is the kernel's size unless given."""
+
+    kernel: Pair
+    stride: Pair | None = None
+    padding: Pair = 0
+    ceil_mode: bool = False
+    count_include_pad: bool = True
+
+    def forward[T: ImageModelTensor](
+        self, x: Float[T, "batch channels height width"], mode: Mode | None = None, /
+    ) -> Float[T, "batch channels _ _"]:
+        """Channel by channel; ``mode`` makes no difference."""
+        return x.avg_pool2d(
+            self.kernel,
+            stride=self.stride,
+            padding=self.padding,
+            ceil_mode=self.ceil_mode,
+            count_include_pad=self.count_include_pad,
+        )
+
+
+@dataclass(frozen=True)
+class AdaptiveAvgPool2d(Layer):
+    """Means over windows that divide the image into ``size`` rows and columns."""
+
+    size: Pair
+
+    def forward[T: ImageModelTensor](
+        self, x: Float[T, "batch channels height width"], mode: Mode | None = None, /
+    ) -> Float[T, "batch channels _ _"]:
+        """Channel by channel; ``mode`` makes no difference."""
+        return x.adaptive_avg_pool2d(self.size)
+
+
+@dataclass(frozen=True)
+class GlobalAvgPool2d(Layer):
+    """The mean of each channel over the whole image: ``(batch, channels)``."""
+
+    def forward[T: ImageModelTensor](
+        self, x: Float[T, "batch channels height width"], mode: Mode | None = None, /
+    ) -> Float[T, "batch channels"]:
+        """Channel by channel; ``mode`` makes no difference."""
+        return x.mean((2, 3))
+
+
+@dataclass(frozen=True)
+class UpsampleNearest2d(Layer):
+    """Images that are ``scale`` times as high and wide, each pixel repeated."""
+
+    scale: Pair
+
+    def forward[T: ImageModelTensor](
+        self, x: Float[T, "batch channels height width"], mode: Mode | None = None, /
+    ) -> Float[T, "batch channels _ _"]:
+        """Channel by channel; ``mode`` makes no difference."""
+        return x.upsample_nearest2d(_scaled(x.shape, self.scale))
+
+
+@dataclass(frozen=True)
+class UpsampleBilinear2d(Layer):
+    """Images that are ``scale`` times as high and wide, interpolated linearly in each direction."""
+
+    scale: Pair
+    align_corners: bool = False
+
+    def forward[T: ImageModelTensor](
+        self, x: Float[T, "batch channels height width"], mode: Mode | None = None, /
+    ) -> Float[T, "batch channels _ _"]:
+        """Channel by channel; ``mode`` makes no difference."""
+        return x.upsample_bilinear2d(_scaled(x.shape, self.scale), align_corners=self.align_corners)
+
+
+def _scaled(shape: tuple[int, ...], scale: Pair) -> tuple[int, int]:
+    rows, columns = (scale, scale) if isinstance(scale, int) else scale
+    return shape[2] * rows, shape[3] * columns
