@@ -1,5 +1,6 @@
 """Data sets and how they become batches. Everything here is generic in the tensor that the batches hold."""
 
+from moonxi.data.cifar10 import CIFAR10_CLASSES, cifar10
 from moonxi.data.dataset import Dataset, LabelledArrays, TrainTest
 from moonxi.data.idx import decode_idx, encode_idx, read_idx, write_idx
 from moonxi.data.image_collection import IdxFile, IdxPair, ImageCollection
@@ -9,6 +10,7 @@ from moonxi.data.mnist import MNIST, mnist
 from moonxi.data.order import Indices
 
 __all__ = [
+    "CIFAR10_CLASSES",
     "MNIST",
     "DataLoader",
     "Dataset",
@@ -19,6 +21,7 @@ __all__ = [
     "Labelled",
     "LabelledArrays",
     "TrainTest",
+    "cifar10",
     "decode_idx",
     "encode_idx",
     "mnist",

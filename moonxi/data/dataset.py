@@ -1,6 +1,6 @@
 """Data sets: what a `DataLoader` asks of one, and labelled samples in the memory of the host."""
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Protocol, Self
 
 import numpy as np
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from moonxi.data.labelled import Labelled
 from moonxi.data.order import Indices, shuffled
 from moonxi.dtypes import HostArray, HostLabels
-from moonxi.errors import AxisError, DataError, OperandError, ShapeError
+from moonxi.errors import AxisError, DataError, OperandError, OptionError, ShapeError
 from moonxi.key import Key
 from moonxi.traits import Tensor
 
@@ -31,12 +31,16 @@ class LabelledArrays[T: Tensor]:
     """Samples and their classes as NumPy arrays, which become batches that live where ``like`` lives.
 
     ``inputs`` (floating point or integer, any shape a sample) and ``labels`` (integer) have a sample at each place
-    of the first axis. They are not copied, and can only be read here. Raises `ShapeError` if there are more of one
-    than of the other, and `OperandError` if the labels are not integers."""
+    of the first axis. They are not copied, and can only be read here. With a ``divisor``, a batch has the inputs
+    divided by it as float32: images are kept as bytes, and each batch is in [0, 1] with a divisor of 255. Raises
+    `ShapeError` if there are more of one than of the other, `OperandError` if the labels are not integers, and
+    `OptionError` if the divisor is not positive."""
 
     like: T
     inputs: HostArray | NDArray[np.integer]
     labels: HostLabels
+    _: KW_ONLY
+    divisor: float | None = None
 
     def __post_init__(self) -> None:
         if self.inputs.ndim == 0 or self.labels.ndim == 0 or len(self.inputs) != len(self.labels):
@@ -46,6 +50,8 @@ class LabelledArrays[T: Tensor]:
             )
         if not np.issubdtype(self.labels.dtype, np.integer):
             raise OperandError(f"LabelledArrays: labels of {self.labels.dtype}: classes are integers")
+        if self.divisor is not None and not 0 < self.divisor < np.inf:
+            raise OptionError(f"LabelledArrays: divisor={self.divisor}: must be positive and finite")
         # Views of one array may be in several data sets, so nobody may write through any of them.
         object.__setattr__(self, "inputs", _read_only(self.inputs))
         object.__setattr__(self, "labels", _read_only(self.labels))
@@ -54,8 +60,9 @@ class LabelledArrays[T: Tensor]:
         return len(self.labels)
 
     def __repr__(self) -> str:
+        divided = "" if self.divisor is None else f" / {self.divisor:g}"
         return (
-            f"LabelledArrays({len(self)} samples: inputs {self.inputs.shape[1:]} {self.inputs.dtype}, "
+            f"LabelledArrays({len(self)} samples: inputs {self.inputs.shape[1:]} {self.inputs.dtype}{divided}, "
             f"labels {self.labels.shape[1:]} {self.labels.dtype}, for {type(self.like).__name__})"
         )
 
@@ -63,13 +70,22 @@ class LabelledArrays[T: Tensor]:
         """The samples at these positions, in this order.
 
         Raises `DataError` for no positions at all, and `AxisError` for one outside the data set."""
+        x, labels = self.host_batch(indices)
+        return Labelled(self.like.from_host(x), self.like.labels(labels))
+
+    def host_batch(self, indices: Indices, /) -> tuple[HostArray | NDArray[np.integer], HostLabels]:
+        """What `batch` gives, as arrays on the host; raises as it does."""
         if indices.size == 0:
             raise DataError(f"batch: 0 of {len(self)} samples: a batch has at least one sample")
         try:
             x, labels = self.inputs.take(indices, axis=0), self.labels.take(indices, axis=0)
         except IndexError as error:
             raise AxisError(f"batch: {len(self)} samples: {error}") from None
-        return Labelled(self.like.from_host(x), self.like.labels(labels))
+        if self.divisor is None:
+            return x, labels
+        divided = x.astype(np.float32)
+        divided /= np.float32(self.divisor)
+        return divided, labels
 
     def __getitem__(self, chosen: slice | NDArray[np.integer] | NDArray[np.bool_], /) -> Self:
         """A part, as a data set: a slice (which copies nothing), positions, or a boolean for each sample."""
@@ -78,7 +94,7 @@ class LabelledArrays[T: Tensor]:
                 f"LabelledArrays[{chosen!r}]: a part is chosen by a slice or an array: for one sample write [i:i+1]"
             )
         try:
-            return type(self)(self.like, self.inputs[chosen], self.labels[chosen])
+            return replace(self, inputs=self.inputs[chosen], labels=self.labels[chosen])
         except IndexError as error:
             raise AxisError(f"LabelledArrays[...]: {len(self)} samples: {error}") from None
 

@@ -1,12 +1,13 @@
-"""Downloads of IDX files: from the first mirror that has the right content, whole or not at all."""
+"""Downloads: from the first mirror that has the right content, whole or not at all."""
 
+import hashlib
 import http.client
 import io
 import os
 import secrets
 import time
 import urllib.request
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final
 
@@ -25,11 +26,37 @@ def download_idx(
     ``sha256`` is that of the uncompressed content. The URLs are tried in turn; each may be silent for ``timeout``
     seconds and take ``deadline`` seconds. Raises `DataError` with the reason for each URL if none works, and if
     ``target`` cannot be written."""
+
+    def check(content: bytes, url: str) -> None:
+        decode_idx(io.BytesIO(content), url, sha256=sha256)
+
+    _download(urls, target, check, timeout, deadline)
+
+
+def download_file(
+    urls: Iterable[str], target: Path, /, *, md5: str, timeout: float = 20.0, deadline: float = 3600.0
+) -> None:
+    """Stores what one of the URLs gives as ``target``, as `download_idx` does; ``md5`` is that of the file itself."""
+    _download(urls, target, lambda content, url: check_md5(content, url, md5), timeout, deadline)
+
+
+def check_md5(content: bytes, name: str, md5: str, /) -> None:
+    """Raises `DataError` if the MD5 of the content is another one. It tells damage, not somebody's intent."""
+    found = hashlib.md5(content, usedforsecurity=False).hexdigest()
+    if found != md5:
+        raise DataError(
+            f"{name}: expected a file with the MD5 {md5}, found {found}: the file is damaged or another one"
+        )
+
+
+def _download(
+    urls: Iterable[str], target: Path, check: Callable[[bytes, str], None], timeout: float, deadline: float, /
+) -> None:
     reasons = []
     for url in urls:
         try:
             content = _get(url, timeout, deadline)
-            decode_idx(io.BytesIO(content), url, sha256=sha256)
+            check(content, url)
         except DataError as error:
             reasons.append(str(error))
         except (OSError, http.client.HTTPException, ValueError) as error:

@@ -9,7 +9,7 @@ from moonxi.backends.numpy import NpArray, numpy
 from moonxi.data import Labelled, LabelledArrays
 from moonxi.data.order import shuffled
 from moonxi.dtypes import F32, F64
-from moonxi.errors import AxisError, DataError, OperandError, ShapeError
+from moonxi.errors import AxisError, DataError, OperandError, OptionError, ShapeError
 from moonxi.key import Key, philox
 
 
@@ -153,3 +153,28 @@ def test_an_order_has_every_number_once(count: int, seed: int) -> None:
     order = shuffled(count, Key(seed))
     assert sorted(order.tolist()) == list(range(count))
     assert order.dtype == np.intp
+
+
+@given(data=st.data())
+def test_bytes_become_numbers_from_0_to_1_when_a_batch_is_made(data: st.DataObject) -> None:
+    stored = np.array(data.draw(st.lists(st.integers(0, 255), min_size=1)), np.uint8)
+    samples = LabelledArrays(numpy(), stored, np.zeros(len(stored), np.int64), divisor=255)
+    assert samples.inputs.dtype == np.uint8
+    batch = samples.batch(np.arange(len(stored)))
+    assert batch.x.to_host().tolist() == (stored.astype(np.float32) / np.float32(255)).tolist()
+    assert samples[:1].divisor == samples.split(1)[1].divisor == 255
+    assert (
+        repr(samples) == f"LabelledArrays({len(stored)} samples: inputs () uint8 / 255, labels () int64, for NpArray)"
+    )
+
+
+def test_a_batch_on_the_host_has_the_numbers_of_the_batch() -> None:
+    inputs, labels = numbered(5).host_batch(np.array([3, 0]))
+    assert inputs.tolist() == [[6, 7], [0, 1]]
+    assert labels.tolist() == [30, 0]
+
+
+@pytest.mark.parametrize("divisor", [0.0, -1.0, float("nan"), float("inf")])
+def test_a_divisor_that_gives_no_numbers_is_refused(divisor: float) -> None:
+    with pytest.raises(OptionError, match=f"^LabelledArrays: divisor={divisor}: must be positive and finite$"):
+        LabelledArrays(numpy(), np.zeros((2, 1), np.uint8), np.zeros(2, np.int64), divisor=divisor)
