@@ -1,7 +1,9 @@
 """Data sets and how they become batches. Everything here is generic in the tensor that the batches hold."""
 
+from moonxi.data.augmentation import Augmentation, Crop, Cutout, Flip, Normalize, Transform
+from moonxi.data.augmented import Augmented, Transformed
 from moonxi.data.cifar10 import CIFAR10_CLASSES, cifar10
-from moonxi.data.dataset import Dataset, LabelledArrays, TrainTest
+from moonxi.data.dataset import Dataset, HostDataset, LabelledArrays, RandomDataset, TrainTest
 from moonxi.data.idx import decode_idx, encode_idx, read_idx, write_idx
 from moonxi.data.image_collection import IdxFile, IdxPair, ImageCollection
 from moonxi.data.labelled import Labelled
@@ -12,15 +14,25 @@ from moonxi.data.order import Indices
 __all__ = [
     "CIFAR10_CLASSES",
     "MNIST",
+    "Augmentation",
+    "Augmented",
+    "Crop",
+    "Cutout",
     "DataLoader",
     "Dataset",
+    "Flip",
+    "HostDataset",
     "IdxFile",
     "IdxPair",
     "ImageCollection",
     "Indices",
     "Labelled",
     "LabelledArrays",
+    "Normalize",
+    "RandomDataset",
     "TrainTest",
+    "Transform",
+    "Transformed",
     "cifar10",
     "decode_idx",
     "encode_idx",

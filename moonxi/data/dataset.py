@@ -1,7 +1,7 @@
 """Data sets: what a `DataLoader` asks of one, and labelled samples in the memory of the host."""
 
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Protocol, Self
+from typing import Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,36 @@ class Dataset[B](Protocol):
 
     def batch(self, indices: Indices, /) -> B:
         """The samples at these positions, in this order, as one batch."""
+        ...
+
+
+@runtime_checkable
+class RandomDataset[B](Protocol):
+    """Samples that are drawn anew each epoch, as augmented ones are: a key fixes them, and makes a data set of them."""
+
+    def __len__(self) -> int:
+        """How many samples there are."""
+        ...
+
+    def drawn(self, key: Key, /) -> Dataset[B]:
+        """The samples as this key has them: the same key, the same samples, in whatever batches they are had."""
+        ...
+
+
+class HostDataset[T: Tensor](Protocol):
+    """Labelled samples that can be had on the host, before they go where ``like`` lives."""
+
+    @property
+    def like(self) -> T:
+        """Where batches live, and of which class they are."""
+        ...
+
+    def __len__(self) -> int:
+        """How many samples there are."""
+        ...
+
+    def host_batch(self, indices: Indices, /) -> tuple[HostArray | NDArray[np.integer], HostLabels]:
+        """Inputs and labels at these positions, in this order."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""The order in which samples are visited, fixed by a key."""
+"""What a key fixes about samples: the order in which they are visited, and random words for them."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,5 +14,9 @@ def shuffled(count: int, key: Key, /) -> Indices:
 
     They are sorted by the words of the Philox generator, whose stream NumPy guarantees, and not permuted by
     ``Generator.permutation``, which may change between releases (NEP 19): an order never depends on the version."""
-    words = np.random.Philox(key=key.low | key.high << 64).random_raw(count)
-    return np.argsort(words, kind="stable")
+    return np.argsort(philox_words(count, key), kind="stable")
+
+
+def philox_words(count: int, key: Key, /) -> NDArray[np.uint64]:
+    """The first 64-bit words of a key: block ``i`` of four, counted from 1, is ``philox((i, 0, 0, 0), key)``."""
+    return np.random.Philox(key=key.low | key.high << 64).random_raw(count)

@@ -170,7 +170,7 @@ class _Machine:
 
     def build(self, target: object, state: object, /) -> None:
         match target, state:
-            case _Type(), (3, "|", None, None, None, -1, -1, 0):
+            case _Type(), (int(), "|", None, None, None, *_):
                 return
             case _Array(value=None), (1, shape, _Type(), bool() as by_columns, str() as pixels) if _is_shape(shape):
                 if prod(shape) != len(pixels):

@@ -1,0 +1,157 @@
+"""Random changes to images that keep what they show, as steps on a batch on the host.
+
+A step takes images ``(n, channels, rows, columns)`` and four random words for each of them, and gives new images.
+The words are what makes it random: a step has no state and draws nothing itself, so that an image with the same words
+is changed in the same way in whatever batch it is.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from moonxi.dtypes import HostArray
+from moonxi.errors import OptionError, ShapeError
+
+type Words = NDArray[np.uint64]
+"""Random words of shape ``(n, 4)``: a block of the Philox generator for each image."""
+
+WORDS: Final = 4
+"""How many random words a step has for an image."""
+
+
+class Transform(Protocol):
+    """Any function of a batch of images that is not random."""
+
+    def __call__(self, images: HostArray, /) -> HostArray:
+        """New images; those given are not written to."""
+        ...
+
+
+class Augmentation(Protocol):
+    """Any function of a batch of images and random words."""
+
+    def __call__(self, images: HostArray, words: Words, /) -> HostArray:
+        """New images, each of which depends on its own words alone; those given are not written to."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Crop:
+    """A window of the size of the image, at a random place of the image with ``padding`` pixels more on each side.
+
+    Each of the (2 padding + 1)**2 places is as likely. The padding is ``fill``, or the image mirrored at its edge.
+    Raises `OptionError` unless padding is at least 1, and `ShapeError` for a mirror larger than the image."""
+
+    padding: int
+    fill: float = 0.0
+    mode: Literal["fill", "reflect"] = "fill"
+
+    def __post_init__(self) -> None:
+        if self.padding < 1:
+            raise OptionError(f"Crop: padding={self.padding}: must be at least 1, or there is only one window")
+        if self.mode not in ("fill", "reflect"):
+            raise OptionError(f"Crop: mode={self.mode!r}: must be 'fill' or 'reflect'")
+
+    def __call__(self, images: HostArray, words: Words, /) -> HostArray:
+        count, _, rows, columns = _batch_shape("Crop", images)
+        if self.mode == "reflect" and self.padding >= min(rows, columns):
+            raise ShapeError(f"Crop: images {images.shape}, padding={self.padding}: a mirror is smaller than the image")
+        windows = np.lib.stride_tricks.sliding_window_view(self._padded(images), (rows, columns), axis=(2, 3))
+        down, right = (_below(2 * self.padding + 1, words[:, word]) for word in (0, 1))
+        return windows[np.arange(count), :, down, right]
+
+    def _padded(self, images: HostArray, /) -> HostArray:
+        width = ((0, 0), (0, 0), (self.padding, self.padding), (self.padding, self.padding))
+        if self.mode == "reflect":
+            return np.pad(images, width, mode="reflect")
+        return np.pad(images, width, constant_values=self.fill)
+
+
+@dataclass(frozen=True, slots=True)
+class Flip:
+    """The image, or with this probability its mirror image: left and right change sides.
+
+    Raises `OptionError` unless 0 <= probability <= 1."""
+
+    probability: float = 0.5
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.probability <= 1:
+            raise OptionError(f"Flip: probability={self.probability}: must be from 0 to 1")
+
+    def __call__(self, images: HostArray, words: Words, /) -> HostArray:
+        _batch_shape("Flip", images)
+        # A double holds the upper 53 bits of a word exactly; those are below 1, so that probability 1 always flips.
+        chosen = (words[:, 0] >> np.uint64(11)) * 2.0**-53 < self.probability
+        return np.where(chosen[:, None, None, None], images[..., ::-1], images)
+
+
+@dataclass(frozen=True, slots=True)
+class Cutout:
+    """The image without a square of ``size`` pixels, whose centre is at any pixel with the same likelihood.
+
+    The square is filled with ``fill``, and is cut off at the edge of the image, as in T. DeVries and G. W. Taylor,
+    "Improved regularization of convolutional neural networks with Cutout" (2017). There it follows `Normalize`, so
+    that the square is the mean colour. Raises `OptionError` unless size is at least 1."""
+
+    size: int
+    fill: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.size < 1:
+            raise OptionError(f"Cutout: size={self.size}: must be at least 1")
+
+    def __call__(self, images: HostArray, words: Words, /) -> HostArray:
+        _, _, rows, columns = _batch_shape("Cutout", images)
+        inside = [self._inside(length, _below(length, words[:, word])) for word, length in enumerate((rows, columns))]
+        square = inside[0][:, None, :, None] & inside[1][:, None, None, :]
+        return np.where(square, images.dtype.type(self.fill), images)
+
+    def _inside(self, length: int, centres: NDArray[np.intp], /) -> NDArray[np.bool_]:
+        """For each image, which places along an axis belong to the square."""
+        from_start = np.arange(length) - (centres[:, None] - self.size // 2)
+        inside: NDArray[np.bool_] = (from_start >= 0) & (from_start < self.size)
+        return inside
+
+
+@dataclass(frozen=True, slots=True)
+class Normalize:
+    """The images less a mean and divided by a standard deviation for each channel: a step that is not random.
+
+    It is a `Transform` as well as an `Augmentation`. Raises `OptionError` unless there are as many means as
+    deviations, and these are positive; and `ShapeError` for images with another number of channels."""
+
+    mean: Sequence[float]
+    std: Sequence[float]
+    _factors: tuple[NDArray[np.float64], NDArray[np.float64]] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if len(self.mean) != len(self.std) or not all(0 < std < np.inf for std in self.std):
+            raise OptionError(
+                f"Normalize: mean={self.mean}, std={self.std}: one of each for a channel, and std positive"
+            )
+        mean, std = (np.array(values, np.float64).reshape(-1, 1, 1) for values in (self.mean, self.std))
+        object.__setattr__(self, "_factors", (mean, std))
+
+    def __call__(self, images: HostArray, words: Words | None = None, /) -> HostArray:
+        if _batch_shape("Normalize", images)[1] != len(self.mean):
+            raise ShapeError(f"Normalize: images {images.shape}, {len(self.mean)} means: one for each channel")
+        mean, std = (factor.astype(images.dtype) for factor in self._factors)
+        normal = images - mean
+        normal /= std
+        return normal
+
+
+def _below(bound: int, words: Words, /) -> NDArray[np.intp]:
+    """From each word a number from 0 to bound - 1, all as likely but for one in 2**32 / bound."""
+    return ((words >> np.uint64(32)) * np.uint64(bound) >> np.uint64(32)).astype(np.intp)
+
+
+def _batch_shape(operation: str, images: HostArray, /) -> tuple[int, int, int, int]:
+    if images.ndim != 4:
+        raise ShapeError(f"{operation}: images {images.shape}: expected (images, channels, rows, columns)")
+    count, channels, rows, columns = images.shape
+    return count, channels, rows, columns
