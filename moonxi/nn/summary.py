@@ -8,8 +8,7 @@ from moonxi.nn import tree
 
 def table(model: object) -> str:
     """One line for each layer that has parameters or state of its own, and the totals."""
-    layers = {path: type(one).__name__ for path, one in tree.layers(model)}
-    layers.setdefault("", type(model).__name__)
+    layers = {"": type(model).__name__, **{path: type(one).__name__ for path, one in tree.layers(model)}}
     rows: dict[str, list[str]] = {}
     counts: dict[str, int] = {}
     seen: dict[int, str] = {}

@@ -1,17 +1,20 @@
 """Weights on disk, as safetensors: the parameters and state of a model, by path."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from errno import EISDIR
 from pathlib import Path
 from secrets import token_hex
 from typing import Protocol
 
+import numpy as np
+from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load as from_bytes
 from safetensors.numpy import save as to_bytes
 
+from moonxi.dtypes import HostArray
 from moonxi.errors import CheckpointError
 from moonxi.nn.module import Module
 from moonxi.shapes import show
@@ -68,17 +71,26 @@ def load[T: Tensor, M](model: Weighted[T, M], path: str | os.PathLike[str], /) -
 
     Strict: raises `CheckpointError`, listing every tensor that is missing, not known to the model, of another shape or
     element type, and for a file that cannot be read. The model given is unchanged."""
+    return filled(model, read(path), str(path))
+
+
+def read(path: str | os.PathLike[str], /) -> dict[str, NDArray[np.generic]]:
+    """The arrays of a safetensors file by name. Raises `CheckpointError` for a file that cannot be read."""
     source = Path(path)
     try:
         data = source.read_bytes()
     except (OSError, ValueError) as error:
         raise CheckpointError(f"load: {source}: cannot be read: {_reason(error)}") from error
     try:
-        stored = from_bytes(data)
+        return from_bytes(data)
     except SafetensorError as error:
         raise CheckpointError(f"load: {source}: not a whole safetensors file: {error}") from error
     except KeyError as error:
         raise CheckpointError(f"load: {source}: holds elements of type {error.args[0]}, which NumPy lacks") from error
+
+
+def filled[T: Tensor, M](model: Weighted[T, M], stored: Mapping[str, NDArray[np.generic]], source: str, /) -> M:
+    """The model with these arrays, by path, as its weights. Strict, as `load`; ``source`` is named in its errors."""
     parameters, states = model.named_parameters(), model.named_states()
     own = {**parameters, **states}
     wrong = [f"{name}: missing in the file" for name in own if name not in stored]
@@ -91,10 +103,15 @@ def load[T: Tensor, M](model: Weighted[T, M], path: str | os.PathLike[str], /) -
     if wrong:
         listed = "\n  ".join(sorted(wrong))
         raise CheckpointError(f"load: {source}: not the weights of this {type(model).__name__}:\n  {listed}")
-    filled = model.with_parameters([tensor.from_host(stored[name]) for name, tensor in parameters.items()])
-    return filled.with_states([tensor.from_host(stored[name]) for name, tensor in states.items()])
+    arrays = {name: tensor.from_host(_real(stored[name])) for name, tensor in own.items()}
+    return model.with_parameters([arrays[name] for name in parameters]).with_states([arrays[name] for name in states])
 
 
 def _reason(error: OSError | ValueError) -> str:
     """Why a path cannot be used; a ValueError is one that no file system takes."""
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
+
+
+def _real(array: NDArray[np.generic]) -> HostArray:
+    """The array, which by its name has the element type of a tensor."""
+    return array.astype(array.dtype.type, copy=False)
