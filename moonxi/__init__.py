@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from moonxi.optim import Adam as Adam
     from moonxi.optim import OptimizerState as OptimizerState
     from moonxi.optim import Sgd as Sgd
+    from moonxi.shape_tensor import ShapeTensor as ShapeTensor
     from moonxi.train import Trainer as Trainer
     from moonxi.traits import BlasTensor as BlasTensor
     from moonxi.traits import ImageModelTensor as ImageModelTensor
@@ -61,6 +62,7 @@ _HOMES = {
     "moonxi.key": ("Key",),
     "moonxi.nn": ("Eval", "Mode", "Module", "State", "Train", "value_and_grad"),
     "moonxi.optim": ("Adam", "OptimizerState", "Sgd"),
+    "moonxi.shape_tensor": ("ShapeTensor",),
     "moonxi.train": ("Trainer",),
     "moonxi.traits": ("BlasTensor", "ImageModelTensor", "ImageTensor", "Labels", "Mask", "MlpTensor", "Tensor"),
 }

@@ -2,12 +2,12 @@
 
 from typing import TYPE_CHECKING, final
 
-from moonxi.shape_tensor.blas import SymbolicBlas
-from moonxi.traits import MlpTensor
+from moonxi.shape_tensor.image import SymbolicImage
+from moonxi.traits import ImageModelTensor, MlpTensor
 
 
 @final
-class ShapeTensor(SymbolicBlas):
+class ShapeTensor(SymbolicImage):
     """A tensor of which only the shape and the element type exist; its sizes may be symbols (`moonxi.dims`).
 
     ``ShapeTensor((symbol("batch"), 784))`` goes through a model as any tensor does, and what comes out says what the
@@ -19,5 +19,6 @@ class ShapeTensor(SymbolicBlas):
 
 # Run-time shape checks then look at the class, not at each of its methods.
 MlpTensor.register(ShapeTensor)
+ImageModelTensor.register(ShapeTensor)
 if TYPE_CHECKING:
-    _: type[MlpTensor] = ShapeTensor
+    _: type[ImageModelTensor] = ShapeTensor

@@ -171,6 +171,14 @@ class SymbolicTensor(DerivedTensor["SymbolicTensor"]):
         return self._mask(other, "less_equal")
 
     @override
+    def __gt__(self, other: Self | float, /) -> Mask[Self]:
+        return self._mask(other, "greater")
+
+    @override
+    def __ge__(self, other: Self | float, /) -> Mask[Self]:
+        return self._mask(other, "greater_equal")
+
+    @override
     def equal(self, other: Self | float, /) -> Mask[Self]:
         return self._mask(other, "equal")
 

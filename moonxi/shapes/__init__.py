@@ -1,11 +1,12 @@
 """The shape rule of every operation, with its error text, written once.
 
 A rule takes the shapes of the operands and gives the shape of the result, or raises `ShapeError`. Sizes are integers
-or symbolic (`moonxi.dims`); of symbolic sizes a rule refuses only what is provably wrong. NumPy arrays follow the
-rules of arrays by themselves, so that backend asks for one of those only when NumPy has refused; a test holds the two
-together.
+or symbolic (`moonxi.dims`); a symbol stands for any size, so a rule refuses what is wrong for some sizes. NumPy arrays
+follow the rules of arrays by themselves, so that backend asks for one of those only when NumPy has refused; a test
+holds the two together.
 """
 
+from moonxi.shapes.agreement import differ, known, solving
 from moonxi.shapes.arrays import (
     Sizes,
     axes,
@@ -66,6 +67,7 @@ __all__ = [
     "conv2d_input_grad",
     "conv2d_weight_grad",
     "conv_transpose2d",
+    "differ",
     "edges",
     "equal",
     "fail",
@@ -75,6 +77,7 @@ __all__ = [
     "index_kinds",
     "indexed",
     "item",
+    "known",
     "matmul",
     "nothing_to_reduce",
     "pad2d",
@@ -93,6 +96,7 @@ __all__ = [
     "show",
     "sizes",
     "slice_length",
+    "solving",
     "summed_axes",
     "transpose",
 ]

@@ -1,4 +1,4 @@
-"""When two sizes that have to be equal are not."""
+"""What is known of sizes: whether two that have to be equal are not, and whether they are numbers."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -24,6 +24,11 @@ def differ(left: Size, right: Size, /) -> bool:
     if not unknowns(left) and not unknowns(right):
         return can_differ(left, right)
     return not provably_equal(left, right) and (provably_different(left, right) or _solver.get()(left, right))
+
+
+def known(*sizes: Size) -> bool:
+    """Whether all the sizes are numbers."""
+    return all(isinstance(size, int) for size in sizes)
 
 
 @contextmanager

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from math import prod
 from typing import Literal, overload
 
-from moonxi.dims import Size, minimum, provably_different, provably_equal, provably_less
+from moonxi.dims import Size, minimum, provably_at_most, provably_equal, provably_less
+from moonxi.shapes.agreement import differ, known
 from moonxi.shapes.arrays import fail, show
 from moonxi.shapes.windows import AXES, Edges, Padding, Pair, Window, edges, pair, sliding
 
@@ -58,7 +59,7 @@ def conv2d[S: (int, Size)](
         fail(operation, given, "the weight must be (outputs, inputs of a group, height, width)")
     outputs, own, *kernel = weight
     _groups(operation, given, groups, inputs, outputs)
-    if provably_different(inputs // groups, own):
+    if differ(inputs // groups, own):
         several = f" in {groups} groups" if groups > 1 else ""
         fail(operation, given, f"{inputs} channels{several} need a weight for {inputs // groups} inputs, not {own}")
     strides, dilations = pair(operation, "stride", stride, least=1), pair(operation, "dilation", dilation, least=1)
@@ -122,7 +123,7 @@ def _adjoint[S: (int, Size)](
     groups: int,
 ) -> Conv2d[S]:
     forward = conv2d(x, weight, stride=stride, padding=padding, dilation=dilation, groups=groups, operation=operation)
-    if len(dy) != 4 or any(map(provably_different, dy, forward.shape)):
+    if len(dy) != 4 or any(map(differ, dy, forward.shape)):
         given = f"{show(x)} by weight {show(weight)}, gradient {show(dy)}"
         fail(operation, given, f"the gradient must have the shape of the result, {show(forward.shape)}")
     return forward
@@ -145,7 +146,7 @@ def conv_transpose2d[S: (int, Size)](
     if len(weight) != 4:
         fail(operation, given, "the weight must be (inputs, outputs of a group, height, width)")
     own, outputs, *kernel = weight
-    if provably_different(inputs, own):
+    if differ(inputs, own):
         fail(operation, given, f"{inputs} channels need a weight for {inputs} inputs, not {own}")
     _groups(operation, given, groups, inputs, outputs * groups)
     strides, dilations = pair(operation, "stride", stride, least=1), pair(operation, "dilation", dilation, least=1)
@@ -181,7 +182,7 @@ def pool2d[S: (int, Size)](
     found: list[Window[S]] = []
     for n, size in enumerate((height, width)):
         before, step, reach = paddings[n], strides[n], (kernels[n] - 1) * dilations[n] + 1
-        if before > reach // 2:
+        if provably_less(reach // 2, before):
             fail(operation, f"{given}, padding {padding}", f"padding must be at most half of the window, {reach // 2}")
         room = size + 2 * before - reach
         if provably_less(room, 0):
@@ -209,7 +210,7 @@ def pool2d_grad[S: (int, Size)](
 ) -> Pool2d[S]:
     """The pooling of images ``x`` of which ``dy`` is the gradient of the result."""
     forward = pool2d(operation, x, kernel, stride=stride, padding=padding, dilation=dilation, ceil_mode=ceil_mode)
-    if len(dy) != 4 or any(map(provably_different, dy, forward.shape)):
+    if len(dy) != 4 or any(map(differ, dy, forward.shape)):
         given = f"{show(x)} with kernel {kernel}, gradient {show(dy)}"
         fail(operation, given, f"the gradient must have the shape of the result, {show(forward.shape)}")
     return forward
@@ -249,14 +250,14 @@ def per_channel(operation: str, x: tuple[Size, ...], *vectors: tuple[Size, ...])
     if len(x) < 2:
         fail(operation, given, "the axes must be (batch, channels, ...)")
     for vector in vectors:
-        if len(vector) != 1 or provably_different(vector[0], x[1]):
+        if len(vector) != 1 or differ(vector[0], x[1]):
             fail(operation, given, f"there must be one element for each of the {x[1]} channels")
     return 0, *range(2, len(x))
 
 
-def several_values(operation: str, x: tuple[int, ...]) -> None:
+def several_values(operation: str, x: tuple[Size, ...]) -> None:
     """Statistics of a batch need more than one value."""
-    if prod(x) <= x[1]:
+    if provably_at_most(prod(x), x[1]):
         fail(operation, show(x), "the statistics of a batch need more than one value in each channel")
 
 
@@ -276,10 +277,10 @@ def image[S: Size](operation: str, x: tuple[S, ...]) -> tuple[S, S, S, S]:
 
 
 def _groups(operation: str, given: str, groups: int, inputs: Size, outputs: Size) -> None:
-    if groups < 1:
+    if provably_less(groups, 1):
         fail(operation, f"groups={groups}", "must be at least 1")
     for channels, kind in ((inputs, "channels"), (outputs, "outputs")):
-        if provably_different(channels % groups, 0):
+        if differ(channels % groups, 0):
             fail(operation, given, f"{channels} {kind} cannot be split into {groups} groups")
 
 
@@ -287,6 +288,8 @@ def _misses(window: Window[int] | Window[Size]) -> bool:
     """Whether a window that starts in the padding steps over the whole image."""
     size, count, before = window.size, window.count, window.before
     if not (isinstance(size, int) and isinstance(count, int) and isinstance(before, int)):
+        return False
+    if not known(window.stride, window.dilation):
         return False
     starts = range(-before, min(0, count * window.stride - before), window.stride)
     return any(start % window.dilation >= size for start in starts)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal, TypedDict
 
-from moonxi.dims import Size, provably_less
+from moonxi.dims import Dim, Size, provably_less
 from moonxi.errors import OperandError
 from moonxi.shapes.arrays import fail
 
@@ -60,10 +60,10 @@ def pair(operation: str, name: str, value: Pair, *, least: int = 0) -> tuple[int
     """An option for rows and for columns. Raises `OperandError` if it is no pair, `ShapeError` if it is too small."""
     both: object = value if isinstance(value, tuple) else (value, value)
     match both:
-        case (int(rows), int(columns)):
-            if min(rows, columns) < least:
+        case (int() | Dim() as rows, int() | Dim() as columns):
+            if provably_less(rows, least) or provably_less(columns, least):
                 fail(operation, f"{name}={value}", f"must be at least {least}")
-            return rows, columns
+            return rows, columns  # type: ignore[return-value]  # a Dim has the arithmetic of an int
     raise OperandError(f"{operation}: {name}={value!r}: expected an integer, or a pair of them for rows and columns")
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from moonxi import shapes
+from moonxi.dims import Dim
 from moonxi.dtypes import DType, HostArray
 from moonxi.errors import OperandError
 from moonxi.key import Key
@@ -111,8 +112,8 @@ class DerivedTensor[I](_Primitives):
 
     def _from_left(self, other: object, operation: str) -> Self:
         """A Python number that stands on the left, as a scalar."""
-        if isinstance(other, (float, int)):
-            return self.full((), other)
+        if isinstance(other, (float, int, Dim)):
+            return self.full((), float(other))
         raise OperandError(
             f"{operation}: {type(other).__name__} with {type(self).__name__}: the operand must be a tensor of the same "
             "class or a Python number"

@@ -94,8 +94,11 @@ class DerivedImage[I](DerivedBlas[I]):
     ) -> Self:
         options = PoolOptions(stride=stride, padding=padding, ceil_mode=ceil_mode)
         pool = shapes.pool2d("avg_pool2d", self.shape, kernel, **options)
-        rows, columns = _counts(pool.rows, count_include_pad), _counts(pool.columns, count_include_pad)
-        return self.sum_pool2d(kernel, **options) / self.from_host(np.outer(rows, columns))
+        places = pool.shape[2:]
+        counts = self._computed(
+            lambda: np.outer(_counts(pool.rows, count_include_pad), _counts(pool.columns, count_include_pad)), places
+        )
+        return self.sum_pool2d(kernel, **options) / counts
 
     def adaptive_avg_pool2d(self, size: Pair, /) -> Self:
         _, _, rows, columns = shapes.resized("adaptive_avg_pool2d", self.shape, size)
@@ -107,7 +110,10 @@ class DerivedImage[I](DerivedBlas[I]):
     def upsample_nearest2d(self, size: Pair, /) -> Self:
         _, _, rows, columns = shapes.resized("upsample_nearest2d", self.shape, size)
         _, _, height, width = self.shape
-        return self._chosen(np.arange(rows) * height // rows, np.arange(columns) * width // columns)
+        return self._chosen(
+            self._places(lambda: np.arange(rows) * height // rows, rows, height),
+            self._places(lambda: np.arange(columns) * width // columns, columns, width),
+        )
 
     def upsample_bilinear2d(self, size: Pair, /, *, align_corners: bool = False) -> Self:
         _, _, rows, columns = shapes.resized("upsample_bilinear2d", self.shape, size)
@@ -125,8 +131,11 @@ class DerivedImage[I](DerivedBlas[I]):
         (top, bottom), (left, right) = shapes.edges("pad2d", padding)
         _, _, height, width = self.shape
         if mode != "constant":
-            rows = np.pad(np.arange(height), (top, bottom), _PADS[mode])
-            return self._chosen(rows, np.pad(np.arange(width), (left, right), _PADS[mode]))
+            pad = _PADS[mode]
+            return self._chosen(
+                self._places(lambda: np.pad(np.arange(height), (top, bottom), pad), shape[2], height),
+                self._places(lambda: np.pad(np.arange(width), (left, right), pad), shape[3], width),
+            )
         inside = (..., slice(top, top + height), slice(left, left + width))
         padded = self.put_slice(inside, shape)
         if fill == 0.0:
@@ -170,15 +179,26 @@ class DerivedImage[I](DerivedBlas[I]):
     def _along(self, weights: Callable[[int, int], HostArray], rows: int, columns: int) -> Self:
         """Each row and each column a weighted sum of those of the image: two products of matrices."""
         batch, channels, height, width = self.shape
-        wide = self.reshape((batch * channels * height, width)) @ self.from_host(weights(width, columns))
+        across = self._computed(lambda: weights(width, columns), (width, columns))
+        down = self._computed(lambda: weights(height, rows), (height, rows))
+        wide = self.reshape((batch * channels * height, width)) @ across
         turned = wide.reshape((batch, channels, height, columns)).permute((0, 1, 3, 2))
-        tall = turned.reshape((batch * channels * columns, height)) @ self.from_host(weights(height, rows))
+        tall = turned.reshape((batch * channels * columns, height)) @ down
         return tall.reshape((batch, channels, columns, rows)).permute((0, 1, 3, 2))
 
-    def _chosen(self, rows: NDArray[np.integer], columns: NDArray[np.integer]) -> Self:
+    def _chosen(self, rows: Labels[Self], columns: Labels[Self]) -> Self:
         """The rows and columns with these indices."""
-        turned = self.gather(self.labels(columns)).permute((0, 1, 3, 2))
-        return turned.gather(self.labels(rows)).permute((0, 1, 3, 2))
+        return self.gather(columns).permute((0, 1, 3, 2)).gather(rows).permute((0, 1, 3, 2))
+
+    # What is computed from symbolic sizes has no value, and in an interpreter of shapes alone needs none.
+
+    def _computed(self, array: Callable[[], HostArray], shape: Shape) -> Self:
+        """A tensor of numbers that depend on sizes."""
+        return self.from_host(array()) if shapes.known(*self.shape, *shape) else self.zeros(shape)
+
+    def _places(self, indices: Callable[[], NDArray[np.integer]], count: int, size: int) -> Labels[Self]:
+        """As many indices of places along an axis of some size."""
+        return self.labels(indices()) if shapes.known(count, size) else self.zeros((count, 1)).argmax(1)
 
 
 def _channels[T: Tensor](vector: T, shape: Shape) -> T:
