@@ -3,6 +3,7 @@
 from math import prod, sqrt
 from typing import Protocol
 
+from moonxi.dims import maximum
 from moonxi.errors import ShapeError
 from moonxi.key import Key
 from moonxi.shapes import show
@@ -37,28 +38,28 @@ def zeros[T: Tensor](like: T, shape: Shape, key: Key, /) -> T:
 def xavier_uniform[T: Tensor](like: T, shape: Shape, key: Key, /) -> T:
     """Uniform within +-sqrt(6 / (fan_in + fan_out)) (Glorot and Bengio 2010)."""
     fan_in, fan_out = fans(shape)
-    return _uniform(like, shape, key, sqrt(6.0 / max(1, fan_in + fan_out)))
+    return _uniform(like, shape, key, sqrt(6.0 / maximum(1, fan_in + fan_out)))
 
 
 def xavier_normal[T: Tensor](like: T, shape: Shape, key: Key, /) -> T:
     """Normal with variance 2 / (fan_in + fan_out) (Glorot and Bengio 2010)."""
     fan_in, fan_out = fans(shape)
-    return like.normal(shape, key) * sqrt(2.0 / max(1, fan_in + fan_out))
+    return like.normal(shape, key) * sqrt(2.0 / maximum(1, fan_in + fan_out))
 
 
 def kaiming_uniform[T: Tensor](like: T, shape: Shape, key: Key, /) -> T:
     """Uniform within +-sqrt(6 / fan_in), for ReLU (He et al. 2015)."""
-    return _uniform(like, shape, key, sqrt(6.0 / max(1, fans(shape)[0])))
+    return _uniform(like, shape, key, sqrt(6.0 / maximum(1, fans(shape)[0])))
 
 
 def kaiming_normal[T: Tensor](like: T, shape: Shape, key: Key, /) -> T:
     """Normal with variance 2 / fan_in, for ReLU (He et al. 2015)."""
-    return like.normal(shape, key) * sqrt(2.0 / max(1, fans(shape)[0]))
+    return like.normal(shape, key) * sqrt(2.0 / maximum(1, fans(shape)[0]))
 
 
 def lecun_uniform[T: Tensor](like: T, shape: Shape, key: Key, /) -> T:
     """Uniform within +-1 / sqrt(fan_in): what PyTorch's linear layers start from (LeCun et al. 1998)."""
-    return _uniform(like, shape, key, sqrt(1.0 / max(1, fans(shape)[0])))
+    return _uniform(like, shape, key, sqrt(1.0 / maximum(1, fans(shape)[0])))
 
 
 def _uniform[T: Tensor](like: T, shape: Shape, key: Key, bound: float) -> T:
