@@ -6,6 +6,7 @@ from moonxi.data.cifar10 import CIFAR10_CLASSES, cifar10
 from moonxi.data.dataset import Dataset, HostDataset, LabelledArrays, RandomDataset, TrainTest
 from moonxi.data.idx import decode_idx, encode_idx, read_idx, write_idx
 from moonxi.data.image_collection import IdxFile, IdxPair, ImageCollection
+from moonxi.data.image_folder import ImageFolder, image_folder
 from moonxi.data.labelled import Labelled
 from moonxi.data.loader import DataLoader
 from moonxi.data.mnist import MNIST, mnist
@@ -25,6 +26,7 @@ __all__ = [
     "IdxFile",
     "IdxPair",
     "ImageCollection",
+    "ImageFolder",
     "Indices",
     "Labelled",
     "LabelledArrays",
@@ -36,6 +38,7 @@ __all__ = [
     "cifar10",
     "decode_idx",
     "encode_idx",
+    "image_folder",
     "mnist",
     "read_idx",
     "write_idx",

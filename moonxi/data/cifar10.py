@@ -11,15 +11,18 @@ from typing import Final
 import numpy as np
 
 from moonxi.data.archive import archive_files
-from moonxi.data.cifar_batches import CifarBatch, decode_binary_batch, decode_python_batch
+from moonxi.data.cifar_batches import IMAGE_SHAPE, CifarBatch, decode_binary_batch, decode_python_batch
 from moonxi.data.dataset import LabelledArrays, TrainTest
 from moonxi.data.download import cache_folder, check_md5, download_file
+from moonxi.data.image_archive import ArchivedImages
+from moonxi.data.image_folder import image_folder
 from moonxi.errors import DataError
 from moonxi.traits import Tensor
 
 CIFAR10_CLASSES: Final = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
 """What the labels 0 to 9 mean."""
 _MIRRORS: Final = ("https://www.cs.toronto.edu/~kriz/",)
+_PARTS: Final = ("train", "test")
 _LARGEST_BATCH: Final = 1 << 26  # bytes
 
 
@@ -68,12 +71,16 @@ def cifar10[T: Tensor](
 
     ``folder`` is one that holds the files of the binary or the "python" version, or the folder that these come in, or
     one of the two archives as published; or the path of such an archive itself. It may hold any number of images.
+    It may also be a folder of images, or a tar archive of one: ``{train,test}/CLASS/FILE`` (needs Pillow). Their
+    pixels are not the published ones if the format is lossy, which should be said beside an accuracy.
+
     With ``download=True``, the whole data set from a verified archive in ``folder`` (by default a cache of the
     user's), to which it is downloaded if neither is there, from the first of ``mirrors`` (URLs of folders) that has it.
 
     On the host the images are bytes of shape (n, 3, 32, 32), red, green and blue; a batch has them as float32 in
-    [0, 1]. The labels are int64. Nothing that a file contains is executed, and archives are not unpacked onto the
-    disk. Raises `DataError` if a file is missing, damaged or something else."""
+    [0, 1]. The labels are int64. The order is the published one, of images in folders that of class and name. Nothing
+    that a file contains is executed, and archives are not unpacked onto the disk. Raises `DataError` if a file is
+    missing, damaged or something else."""
     if download:
         return _read_archive(like, *_downloaded(cache_folder("cifar10") if folder is None else Path(folder), mirrors))
     if folder is None:
@@ -105,27 +112,45 @@ def _downloaded(folder: Path, mirrors: Iterable[str], /) -> tuple[Path, tuple[_F
 def _read_folder[T: Tensor](like: T, folder: Path, /) -> TrainTest[T]:
     for place in (folder, *(folder / form.folder for form in _FORMS)):
         for form in _FORMS:
-            if any((place / name).is_file() for part in ("train", "test") for name in form.files(part)):
-                files = {name: _read(place / name) for part in ("train", "test") for name in form.files(part)}
+            if any((place / name).is_file() for part in _PARTS for name in form.files(part)):
+                files = {name: _read(place / name) for part in _PARTS for name in form.files(part)}
                 return _joined(like, form, files, f"{place}")
+    if all((folder / name).is_dir() for name in _PARTS):
+        return TrainTest(train=_image_part(like, folder / "train"), test=_image_part(like, folder / "test"))
     for form in _FORMS:
         if (folder / form.archive).is_file():
             return _read_archive(like, folder / form.archive, (form,))
     raise DataError(
-        f"cifar10: {folder}: expected data_batch_1.bin, data_batch_1, {_BINARY.archive} or {_PYTHON.archive}, "
-        "found none of them"
+        f"cifar10: {folder}: expected data_batch_1.bin, data_batch_1, train/ and test/, {_BINARY.archive} "
+        f"or {_PYTHON.archive}, found none of them"
     )
 
 
 def _read_archive[T: Tensor](like: T, path: Path, forms: Iterable[_Form], /) -> TrainTest[T]:
-    names = {f"{form.folder}/{name}": form for form in forms for part in ("train", "test") for name in form.files(part)}
+    names = {f"{form.folder}/{name}": form for form in forms for part in _PARTS for name in form.files(part)}
     files: dict[_Form, dict[str, bytes]] = {}
-    for name, content in archive_files(path, names.__contains__):
-        files.setdefault(names[name], {})[name.rpartition("/")[2]] = content
-    if not files:
-        raise DataError(f"cifar10: {path}: expected files such as {next(iter(names))}, found none in this archive")
-    form, found = next(iter(files.items()))
-    return _joined(like, form, found, f"{path}: {form.folder}")
+    images = ArchivedImages(path, _PARTS, CIFAR10_CLASSES, IMAGE_SHAPE)
+    for name, content in archive_files(path, lambda name: name in names or images.wants(name)):
+        if name in names:
+            files.setdefault(names[name], {})[name.rpartition("/")[2]] = content
+        else:
+            images.add(name, content)
+    if files:
+        form, found = next(iter(files.items()))
+        return _joined(like, form, found, f"{path}: {form.folder}")
+    if not len(images):
+        raise DataError(
+            f"cifar10: {path}: expected files such as {next(iter(names))} or train/cat/0000.jpg, "
+            "found none in this archive"
+        )
+    return TrainTest(train=images.part(like, "train"), test=images.part(like, "test"))
+
+
+def _image_part[T: Tensor](like: T, folder: Path, /) -> LabelledArrays[T]:
+    part = image_folder(like, folder, classes=CIFAR10_CLASSES).loaded()
+    if part.inputs.shape[1:] != IMAGE_SHAPE:
+        raise DataError(f"cifar10: {folder}: expected images of 32 x 32 pixels, found {part.inputs.shape[2:]}")
+    return part
 
 
 def _joined[T: Tensor](like: T, form: _Form, files: Mapping[str, bytes], place: str, /) -> TrainTest[T]:
