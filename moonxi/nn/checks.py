@@ -8,13 +8,14 @@ braces. Whatever else may stand in an argument or an annotation is checked every
 import inspect
 from collections.abc import Callable
 from types import CodeType, FunctionType
-from typing import Concatenate
+from typing import Concatenate, cast
 
 from beartype import beartype
 from jaxtyping import TypeCheckError, jaxtyped
 
 from moonxi.nn.annotations import refuse_text, resolved, shapes_in
 from moonxi.nn.findings import explained
+from moonxi.nn.symbolic_checks import SymbolicChecks
 from moonxi.traits import Tensor
 
 _REMEMBERED = 1024
@@ -28,6 +29,7 @@ def checked[S, **P, R](
     code = getattr(inspect.unwrap(function), "__code__", None)
     refuse_text(function.__qualname__, _annotations(signature), code)
     slow = jaxtyped(typechecker=beartype)(function)
+    symbolic = SymbolicChecks(function, signature)
     annotations = _annotations(signature).values()
     dims = [array.dim_str for one in annotations for array in shapes_in(one) if "{" in array.dim_str]
     first = next(iter(signature.parameters))
@@ -43,6 +45,9 @@ def checked[S, **P, R](
         before = _look_of_arguments(self, first, computed, args) if remember and not kwargs else None
         try:
             if before is None or before not in known:
+                if symbolic.concern(self, (*args, *kwargs.values())):
+                    where = f"{name(self)}.{function.__name__}"
+                    return cast(R, symbolic.call(where, (self, *args), kwargs))  # the function's own result
                 result = slow(self, *args, **kwargs)
             else:
                 result = function(self, *args, **kwargs)

@@ -9,6 +9,8 @@ from jaxtyping import jaxtyped
 from moonxi.errors import OperandError, ShapeError
 from moonxi.nn.annotations import refuse_text, shapes_in, spelled
 from moonxi.nn.findings import described
+from moonxi.nn.symbolic_checks import fits, is_symbolic
+from moonxi.shapes.specification import Names
 from moonxi.traits import Tensor
 
 
@@ -21,11 +23,17 @@ def shapes_of_fields(cls: type) -> Mapping[str, object]:
 
 def check_fields(record: object, annotations: Mapping[str, object]) -> None:
     """Raise `ShapeError` unless the shapes fit each other, `OperandError` for what is no tensor where one is due."""
-    name = _misfit(record, annotations)
+    arguments = {"self": record}
+    if any(is_symbolic(getattr(record, name)) for name in annotations):
+        names = Names()
+        every = (name for name in annotations if not fits(annotations[name], getattr(record, name), names, arguments))
+        name = next(every, None)
+    else:
+        name = _misfit(record, annotations)
     if name is None:
         return
     value: object = getattr(record, name)
-    text = f"{type(record).__name__}: field {name}: expected {spelled(annotations[name], {'self': record})}"
+    text = f"{type(record).__name__}: field {name}: expected {spelled(annotations[name], arguments)}"
     if isinstance(value, Tensor):
         raise ShapeError(f"{text}, got {described(value)}: sizes of one name must be the same in all fields")
     raise OperandError(f"{text}, got {described(value)}")

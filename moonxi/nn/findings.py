@@ -37,11 +37,22 @@ def explained(
     found = _PARAMETER.search(message)
     if found is None or found[1] not in arguments:
         return ShapeError(f"{what}: {message}")
-    annotation, value = signature.parameters[found[1]].annotation, arguments[found[1]]
-    right_but_shape = any(isinstance(value, one.dtype[one.array_type, "..."]) for one in shapes_in(annotation))
-    bound = _BOUND.search(message) if right_but_shape else None
-    sizes = f" where {', '.join(bound[1].split())}" if bound else ""
-    text = f"{what}: argument {found[1]}: expected {spelled(annotation, arguments)}{sizes}, got {described(value)}"
+    bound = _BOUND.search(message)
+    sizes = ", ".join(bound[1].split()) if bound else ""
+    annotation = signature.parameters[found[1]].annotation
+    return misfit(f"{what}: argument {found[1]}", annotation, arguments[found[1]], arguments, sizes)
+
+
+def misfit(
+    what: str, annotation: object, value: object, arguments: Mapping[str, object], sizes: str = ""
+) -> MoonxiError:
+    """The error for a value that is not what its annotation says, ``sizes`` being what the names in it stand for."""
+    shapes_there = list(shapes_in(annotation))
+    right_but_shape = isinstance(value, Tensor) and any(
+        isinstance(value, one.dtype[one.array_type, "..."]) for one in shapes_there
+    )
+    where = f" where {sizes}" if right_but_shape and sizes else ""
+    text = f"{what}: expected {spelled(annotation, arguments)}{where}, got {described(value)}"
     return ShapeError(text) if right_but_shape else OperandError(text)
 
 
