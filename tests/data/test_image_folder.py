@@ -1,3 +1,4 @@
+import subprocess
 import sys
 from contextlib import suppress
 from io import BytesIO
@@ -201,6 +202,11 @@ def test_without_pillow_the_error_says_how_to_install_it(folder: Path, monkeypat
     data = image_folder(numpy(), folder)
     with pytest.raises(DataError, match=r"is not installed: pip install 'moonxi\[images\]'$"):
         data.batch(np.array([0]))
+
+
+def test_importing_the_data_sets_does_not_import_pillow() -> None:
+    program = "import sys, moonxi.data; sys.exit('PIL' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 
 PICTURE = Image.fromarray(pixels(0))
