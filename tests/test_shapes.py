@@ -251,6 +251,38 @@ def test_pick_and_put_want_one_label_for_each(shape: Shape, other: Shape, classe
 
 
 @searched
+@given(small, st.lists(st.sampled_from((1, 2, 3, 0)), max_size=3).map(tuple), st.booleans())
+def test_gather_and_scatter_add_take_labels_that_broadcast_before_the_last_axis(
+    shape: Shape, other: Shape, fitting: bool
+) -> None:
+    whole = (*shape, 2)
+    indices = np.zeros(whole if fitting else other, np.int64)
+
+    def every(before: Shape) -> Any:
+        if not before or not indices.ndim or indices.ndim > len(before):
+            raise ValueError("NumPy would broadcast")
+        return np.broadcast_to(indices, (*before[:-1], indices.shape[-1]))
+
+    def scatter(x: Any) -> Any:
+        if every(x.shape).shape != x.shape:
+            raise ValueError("NumPy would broadcast")
+        return np.zeros((*x.shape[:-1], 5))
+
+    hold_together(
+        lambda: shapes.gather(whole, indices.shape),
+        lambda x: np.take_along_axis(x, every(x.shape), -1),
+        lambda x: x.gather(x.labels(indices)),
+        whole,
+    )
+    hold_together(
+        lambda: shapes.scatter_add(whole, indices.shape, 5),
+        scatter,
+        lambda x: x.scatter_add(x.labels(indices), 5),
+        whole,
+    )
+
+
+@searched
 @given(st.lists(st.integers(-1, 2), max_size=3).map(tuple))
 def test_a_size_is_not_negative(shape: Shape) -> None:
     for operation, argument in ("full", 1.0), ("uniform", Key(0)), ("normal", Key(0)):

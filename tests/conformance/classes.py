@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from moonxi.traits import Shape
 from tests.conformance.case import Case, Operation
-from tests.conformance.draws import operands, seeds, shapes, some
+from tests.conformance.draws import operands, seeds, shapes, sizes, some
 
 
 def _labels(shape: Shape, classes: int, seed: int) -> Any:
@@ -71,6 +71,37 @@ def _put(draw: st.DrawFn) -> Case:
     )
 
 
+@st.composite
+def _taken(draw: st.DrawFn) -> tuple[Shape, Any, int]:
+    """The axes before the last, labels along the last, the same ones or others for each position, and the classes."""
+    lead, classes = draw(shapes(max_rank=3)), draw(some)
+    before = draw(st.sampled_from((lead, lead, ()))) if lead else ()
+    before = tuple(draw(st.sampled_from((size, size, 1))) for size in before)
+    return lead, _labels((*before, draw(sizes)), classes, draw(seeds)), classes
+
+
+@st.composite
+def _gather(draw: st.DrawFn) -> Case:
+    lead, labels, classes = draw(_taken())
+    every = np.broadcast_to(labels, (*lead, labels.shape[-1]))
+    return Case(
+        (draw(operands((*lead, classes))),),
+        lambda x: x.gather(x.labels(labels)),
+        lambda x: np.take_along_axis(x, every, -1),
+    )
+
+
+@st.composite
+def _scatter_add(draw: st.DrawFn) -> Case:
+    lead, labels, classes = draw(_taken())
+    every = _one_hot(np.broadcast_to(labels, (*lead, labels.shape[-1])), classes)
+    return Case(
+        (draw(operands((*lead, labels.shape[-1]))),),
+        lambda x: x.scatter_add(x.labels(labels), classes),
+        lambda x: np.sum(x[..., None] * every, axis=-2),
+    )
+
+
 def _softmax(name: str, call: Callable[[Any, int], Any], reference: Callable[[Any, int], Any]) -> Operation:
     @st.composite
     def cases(draw: st.DrawFn) -> Case:
@@ -87,6 +118,8 @@ def _log_of_sum(x: Any, axis: int) -> Any:
 CLASSES = (
     Operation("argmax", "argmax", _argmax(), smooth=False),
     Operation("one_hot", "one_hot", _one_hots(), smooth=False),
+    Operation("gather", "gather", _gather()),
+    Operation("scatter_add", "scatter_add", _scatter_add()),
     Operation("pick", "pick", _pick()),
     Operation("put", "put", _put()),
     _softmax("softmax", lambda x, axis: x.softmax(axis), lambda x, axis: np.exp(x - _log_of_sum(x, axis))),

@@ -195,6 +195,31 @@ WRONG_SHAPES: dict[str, tuple[Call, type[MoonxiError], str]] = {
         LabelError,
         "put: labels (2, 3): label -1 at [1, 1] is not a class from 0 to 3 (2 of 6 labels are outside)",
     ),
+    "gather": (
+        lambda x, y, s: x.gather(x.labels(np.zeros((4, 5), np.int64))),
+        ShapeError,
+        "gather: (2, 3), labels (4, 5): before the last axis labels have the size of the tensor or 1, not 4 for 2",
+    ),
+    "gather, no axes": (
+        lambda x, y, s: x.gather(x.labels(np.array(0))),
+        ShapeError,
+        "gather: (2, 3), labels (): labels need at least one axis, and no more axes than the tensor",
+    ),
+    "gather, a label": (
+        lambda x, y, s: x.gather(_labels(x, 0, -1)),
+        LabelError,
+        "gather: labels (2,): label -1 at [1] is not a class from 0 to 2 (1 of 2 labels are outside)",
+    ),
+    "scatter_add": (
+        lambda x, y, s: x.scatter_add(_labels(x, 0, 1), 4),
+        ShapeError,
+        "scatter_add: (2, 3), labels (2,): 2 labels for 3 elements along the last axis",
+    ),
+    "scatter_add, a label": (
+        lambda x, y, s: x.scatter_add(_labels(x, 0, 1, 4), 4),
+        LabelError,
+        "scatter_add: labels (3,): label 4 at [2] is not a class from 0 to 3 (1 of 3 labels are outside)",
+    ),
     "one_hot": (
         lambda x, y, s: x.one_hot(_labels(x, 1, 2, 3), 3),
         LabelError,
@@ -303,13 +328,15 @@ def test_a_plain_tensor_does_not_meet_one_under_differentiation[T: MlpTensor](
 
 
 @every_backend
-@pytest.mark.parametrize("operation", ["where", "pick", "put"])
+@pytest.mark.parametrize("operation", ["where", "pick", "put", "gather", "scatter_add"])
 def test_masks_and_labels_of_another_level_are_refused[T: MlpTensor](suite: Suite[T], operation: str) -> None:
     x = suite.like.ones((1, 1))
     calls: dict[str, Callable[[Any, Any], object]] = {
         "where": lambda x, y: x.where(y <= 0.0, x),
         "pick": lambda x, y: x.pick(y.labels(np.array([0]))),
         "put": lambda x, y: x.put(y.labels(np.array([[0]])), 1),
+        "gather": lambda x, y: x.gather(y.labels(np.array([0]))),
+        "scatter_add": lambda x, y: x.scatter_add(y.labels(np.array([0])), 1),
     }
     call, kind = calls[operation], "Mask" if operation == "where" else "Labels"
     with pytest.raises(OperandError) as raised:
