@@ -15,7 +15,7 @@ from moonxi.backends.numpy.windows import Part, cropped, taps
 from moonxi.dtypes import HostArray
 from moonxi.shapes import Conv2d, Window
 
-_CHUNK = 1 << 24
+_CHUNK = 1 << 23
 """Bytes of patches made at a time: few enough to stay in the cache until they are multiplied."""
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from moonxi.backends.numpy.selection import kept
+from moonxi.backends.numpy.selection import bits, every_bit
 from moonxi.backends.numpy.windows import Part, taps
 from moonxi.dtypes import HostArray
 from moonxi.shapes import Pool2d
@@ -37,14 +37,15 @@ def largest_grad(x: HostArray, dy: HostArray, pool: Pool2d[int]) -> HostArray:
     dx = np.zeros_like(x)
     size = max(1, _CHUNK * len(x) // max(1, x.nbytes))
     for first in range(0, len(x), size):
-        images = x[first : first + size]
-        left = dy[first : first + size].copy("K")
-        target = dx[first : first + size]
+        images, target = x[first : first + size], dx[first : first + size]
+        left = bits(dy[first : first + size].copy("K"))
         for places, pixels, wins in _winners(images, largest(images, pool), pool):
             rest = left[..., *places]
-            part = kept(wins, rest)
-            target[..., *pixels] += part
-            rest[wins] = 0.0
+            given = every_bit(wins, x.dtype)
+            given &= rest
+            rest ^= given
+            part = target[..., *pixels]
+            part += given.view(x.dtype)
     return dx
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from moonxi import shapes
 from moonxi.backends.numpy import random
+from moonxi.backends.numpy.selection import selected
 from moonxi.dtypes import F32, F64, I64, Bool, DType, Floating, HostArray
 from moonxi.errors import LabelError, OperandError
 from moonxi.key import Key
@@ -230,6 +231,8 @@ class NumpyTensor[D: Floating](DerivedTensor["NumpyTensor[D]"]):
         condition = self._held(mask, "where")
         right = self._operand(other, "where")
         try:
+            if self.data.dtype.kind == "f":
+                return type(self)(selected(condition, self.data, right))
             return type(self)(np.where(condition, self.data, right))
         except ValueError:
             shapes.broadcast("where", condition.shape, self.shape, np.shape(right))
