@@ -35,8 +35,9 @@ REFERENCES = {
     operations.LAYER: ("unchecked",),
 }
 LOSSES = 20
-# After its last work a thread pool keeps its threads spinning for some milliseconds, at the expense of who comes next.
-PAUSE = 0.1
+# Seconds. OpenBLAS keeps its idle threads spinning for 0.1 s after their last work, at the expense of who comes next.
+PAUSE = 0.15
+BUSY = "other work kept the machine busy; then the times at several threads say nothing, and the others are too long"
 
 type Samples = dict[tuple[str, str, int], dict[str, list[float]]]
 """For a group, workload and number of threads: the milliseconds of each system, one number a round."""
@@ -99,12 +100,15 @@ def measure(options: argparse.Namespace) -> Report:
                 if number:  # the first round warms up
                     for one in found:
                         samples[one["group"], one["workload"], threads][one["system"]].append(one["ms"])
+    cores = os.cpu_count() or 1
+    busy = load_before is not None and load_before > 0.25 * cores
     return Report(
         "MLP: a training step, single operations, a layer's call",
         {
             "date": started.strftime("%Y-%m-%d %H:%M UTC"),
-            "cpu": f"{machine.cpu()}, {os.cpu_count()} cores",
+            "cpu": f"{machine.cpu()}, {cores} cores",
             "load average": {"before": load_before, "after": machine.load()},
+            **({"caution": BUSY} if busy else {}),
             "versions": {"moonxi": mx.__version__, **versions},
             "rounds": options.rounds,
             "a round": f"the medians of {options.steps} training steps and of {options.calls} calls",

@@ -6,7 +6,6 @@ a variable: its result remembers where it came from. Nothing is differentiated.
 
 from collections.abc import Mapping
 from functools import partial
-from statistics import median
 from timeit import Timer
 from typing import Any
 
@@ -54,7 +53,7 @@ def measure_operations(names: Mapping[str, Mapping[str, object]], calls: int) ->
     for workload in STATEMENTS:
         for system, own in names.items():
             statement = (STATEMENTS_OF_NUMPY if system == "NumPy" else STATEMENTS)[workload]
-            ms = median(Timer(statement, globals={**own}).repeat(10, each)) * 1e3 / each
+            ms = median_ms(Timer(statement, globals={**own}).timeit, [each] * 10) / each
             found.append({"group": OPERATIONS, "workload": workload, "system": system, "ms": ms})
     return found
 
