@@ -105,6 +105,12 @@ def test_an_equation_with_an_unknown_goes_to_the_solver() -> None:
     assert heard == [(784, unknown("u"))]
 
 
+def test_a_name_is_not_taken_for_an_unknown_of_the_same_name() -> None:
+    names = Names()
+    assert fits("2*u", (2 * unknown("u") + 4,), names, {})
+    assert names.sizes == {"u": unknown("u") + 2}
+
+
 def test_a_shape_is_made_that_the_annotation_fits() -> None:
     names = Names({"c": 3})
     made = sizes_for(

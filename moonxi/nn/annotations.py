@@ -9,16 +9,25 @@ from jaxtyping import AbstractArray
 
 from moonxi.errors import ModuleError
 
+type ShapeAnnotation = type[AbstractArray]
+"""Such as ``Float[T, "batch 784"]``: an object at run time."""
+
 _IS_TEXT = 0x100_0000  # CO_FUTURE_ANNOTATIONS: the flag of code under 'from __future__ import annotations'
 _QUOTED_SHAPE = re.compile(r"\[.*['\"]")
 
 
 def shapes_in(annotation: object) -> Iterator[type[AbstractArray]]:
     """Every annotation of a shape within an annotation: in unions, containers and aliases."""
-    if isinstance(annotation, type) and issubclass(annotation, AbstractArray):
-        yield annotation
+    array = shape_annotation(annotation)
+    if array is not None:
+        yield array
     for one in _parts(annotation):
         yield from shapes_in(one)
+
+
+def shape_annotation(annotation: object) -> type[AbstractArray] | None:
+    """The annotation if it is that of one tensor with a shape, and not of something that holds one."""
+    return annotation if isinstance(annotation, type) and issubclass(annotation, AbstractArray) else None
 
 
 def resolved(annotation: object) -> bool:

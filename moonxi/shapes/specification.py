@@ -122,12 +122,13 @@ def _fits(item: Item, size: Size, names: Names, arguments: Mapping[str, object])
         names.sizes[item.text] = size
         return True
     trial = names.copy()
-    trial.sizes.update({name: unknown(name) for name in free})
+    apart = {f"'{name}": name for name in free}  # the size may have unknowns of these names itself
+    trial.sizes.update({name: unknown(mark) for mark, name in apart.items()})
     value = _value(item.text, trial, arguments)
-    for name, solution in solve(value, size).items():
-        if name in free:
+    for mark, solution in solve(value, size).items():
+        if mark in apart:
             if solution is not None:
-                names.sizes[name] = solution
+                names.sizes[apart[mark]] = solution
             return solution is not None
     return not differ(value, size)
 

@@ -1,0 +1,95 @@
+"""What annotations say about the values that they allow."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import fields, is_dataclass
+from inspect import Parameter
+from types import NoneType, UnionType
+from typing import Literal, TypeAliasType, TypeVar, Union, get_args, get_origin
+
+from moonxi.nn import Eval, Layer
+from moonxi.nn.annotations import ShapeAnnotation, shapes_in
+from moonxi.shape_tensor import ShapeTensor
+from moonxi.shapes import specification
+from moonxi.traits import Labels, Mask
+
+
+def leading_names(annotations: Iterable[object]) -> frozenset[str]:
+    """The names of the first of several axes: of the batch, for which code must not expect a certain size."""
+    words = [specification.read(array.dim_str) for one in annotations for array in _shapes_within(one)]
+    return frozenset(items[0].text for items in words if len(items) > 1 and items[0].text.isidentifier())
+
+
+def _shapes_within(annotation: object) -> Iterator[ShapeAnnotation]:
+    """The shapes that an annotation states, those of the fields of dataclasses too, though not of layers."""
+    yield from shapes_in(annotation)
+    origin = get_origin(annotation) or annotation
+    if isinstance(origin, type) and is_dataclass(origin) and not is_layer(origin):
+        for one in fields(origin):
+            yield from _shapes_within(one.type)
+
+
+def alternatives(parameter: Parameter) -> int:
+    """How many kinds of argument a parameter has that are worth a call each."""
+    return 1 if is_left_to_default(parameter) else _alternatives(parameter.annotation)
+
+
+def is_left_to_default(parameter: Parameter) -> bool:
+    """Whether a parameter gets its default: if it has one, unless it takes tensors or the mode."""
+    if parameter.default is parameter.empty:
+        return False
+    return not mentions_tensors(parameter.annotation) and Eval not in flattened(parameter.annotation)
+
+
+def _alternatives(annotation: object) -> int:
+    if isinstance(annotation, TypeAliasType):
+        return _alternatives(annotation.__value__)
+    if get_origin(annotation) is Literal:
+        return len(get_args(annotation))
+    return len(flattened(annotation))
+
+
+def flattened(annotation: object) -> list[object]:
+    """The members of a union, those within aliases too, and None last."""
+    if isinstance(annotation, TypeAliasType):
+        return flattened(annotation.__value__)
+    if get_origin(annotation) not in (Union, UnionType):
+        return [annotation]
+    members = [one for part in get_args(annotation) for one in flattened(part)]
+    return [one for one in members if one is not NoneType] + [one for one in members if one is NoneType]
+
+
+def mentions_tensors(annotation: object) -> bool:
+    """Whether a value of this annotation holds tensors."""
+    if any(shapes_in(annotation)) or (isinstance(annotation, TypeVar) and _is_of_tensors(annotation)):
+        return True
+    if isinstance(annotation, TypeAliasType):
+        return mentions_tensors(annotation.__value__)
+    origin = get_origin(annotation) or annotation
+    if is_layer(annotation) or origin in (Labels, Mask):
+        return True
+    return any(map(mentions_tensors, get_args(annotation)))
+
+
+def is_layer(annotation: object) -> bool:
+    """Whether a value of this annotation is a layer or model."""
+    origin = get_origin(annotation) or annotation
+    return isinstance(origin, type) and issubclass(origin, Layer)
+
+
+def _is_of_tensors(parameter: TypeVar) -> bool:
+    """Whether a type parameter stands for tensor classes: its bound is a trait."""
+    try:
+        return parameter.__bound__ is not None and isinstance(ShapeTensor(()), parameter.__bound__)
+    except TypeError:  # a bound that no object can be asked for
+        return False
+
+
+def spelled(annotation: object) -> str:
+    """An annotation as text, without the modules."""
+    return annotation.__name__ if isinstance(annotation, type) else str(annotation).replace("typing.", "")
+
+
+def type_arguments(generic: object, parts: Sequence[object]) -> dict[TypeVar, object]:
+    """What the type parameters of a generic class or alias stand for."""
+    parameters: tuple[object, ...] = getattr(generic, "__type_params__", ())
+    return {one: part for one, part in zip(parameters, parts, strict=False) if isinstance(one, TypeVar)}

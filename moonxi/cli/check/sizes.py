@@ -1,0 +1,91 @@
+"""The sizes that one check runs with: symbols for the names in annotations, and what becomes of them."""
+
+from dataclasses import dataclass, field
+from enum import Enum
+from itertools import count
+
+from moonxi.dims import Size, evaluate, solve, substitute, unknown, unknowns
+
+_PRIMES = (5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43)
+_CONVENIENT = 96
+"""What sizes are multiples of where code wants them to be, as in ``h // 2`` or ``width // heads``."""
+
+
+class Kind(Enum):
+    """What a size may turn out to be, without being the fault of the code."""
+
+    FREE = "the size of a first axis, such as the batch: whatever the caller brings"
+    NAMED = "another size named in an annotation: a number too, for a layer may take just one"
+    OPEN = "a size of a model that nothing states: a number, or one of the named sizes"
+
+
+class Again(BaseException):
+    """A size was found: everything is to be made and run anew. Not an Exception, which the code checked could catch."""
+
+
+@dataclass
+class Sizes:
+    """Makes sizes by name, and finds what the code that is checked requires of them.
+
+    Sizes among ``numbers`` are numbers from the start, for code that cannot do with a symbol."""
+
+    numbers: frozenset[str] = frozenset()
+    _kinds: dict[str, Kind] = field(default_factory=dict)
+    _found: dict[str, Size] = field(default_factory=dict)
+
+    def size(self, name: str, kind: Kind) -> Size:
+        """The size of this name: a symbol, or what it has turned out to be."""
+        self._kinds.setdefault(name, kind)
+        if name in self.numbers:
+            return self._convenient(name)
+        return self._found.get(name, unknown(name, least=1))
+
+    @property
+    def symbols(self) -> list[str]:
+        """The names in annotations of which no number is known."""
+        return [name for name in self._unknown() if self._kinds[name] is not Kind.OPEN]
+
+    @property
+    def missing(self) -> list[str]:
+        """The sizes of models that nothing has determined."""
+        return [name for name in self._unknown() if self._kinds[name] is Kind.OPEN]
+
+    def _unknown(self) -> list[str]:
+        return [name for name in self._kinds if not isinstance(self._found.get(name), int) and name not in self.numbers]
+
+    def differ(self, left: Size, right: Size, /) -> bool:
+        """Whether two sizes that must be equal are not. Raises `Again` if one of them can become the other."""
+        solutions = solve(left, right)
+        for name in sorted(solutions, key=lambda name: self._kinds.get(name) is not Kind.OPEN):
+            value = solutions[name]
+            if value is not None and self._may_become(name, value):
+                self._found = {other: substitute(size, {name: value}) for other, size in self._found.items()}
+                self._found[name] = value
+                raise Again
+        return not self._agree_if_convenient(left, right)
+
+    def _may_become(self, name: str, value: Size) -> bool:
+        match self._kinds.get(name, Kind.FREE):
+            case Kind.OPEN:
+                return all(self._kinds.get(other) is not Kind.FREE for other in unknowns(value))
+            case Kind.NAMED:
+                return isinstance(value, int)
+            case Kind.FREE:
+                return False
+
+    def _agree_if_convenient(self, left: Size, right: Size) -> bool:
+        names = unknowns(left) | unknowns(right)
+        if any(self._kinds.get(name, Kind.OPEN) is Kind.OPEN for name in names):
+            return True
+        try:
+            return all(
+                evaluate(left, values) == evaluate(right, values)
+                for values in ({name: self._convenient(name, turn) for name in names} for turn in (0, 1))
+            )
+        except ZeroDivisionError:
+            return True
+
+    def _convenient(self, name: str, turn: int = 0) -> int:
+        """A number with many divisors, another for each name."""
+        place = next(place for place, other in zip(count(turn), self._kinds, strict=False) if other == name)
+        return _CONVENIENT * _PRIMES[place % len(_PRIMES)]

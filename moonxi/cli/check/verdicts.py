@@ -1,0 +1,135 @@
+"""What a check of one subject comes to, with the line to look at."""
+
+import dis
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import TracebackType
+
+from moonxi.cli.check.annotations import alternatives
+from moonxi.cli.check.guesses import COUNT
+from moonxi.cli.check.samples import Unmade
+from moonxi.cli.check.sizes import Sizes
+from moonxi.cli.check.source import Source
+from moonxi.cli.check.subjects import Subject
+from moonxi.cli.check.tracing import Trace
+from moonxi.cli.check.trial import Trial
+from moonxi.errors import GradientError, ModuleError, MoonxiError, NoElementsError, ShapeError
+
+_DECISIVE = (ShapeError, ModuleError, GradientError)
+_LAYER = "in the forward of "
+_RESULT = re.compile(r"(?:^|\()(\w+)\)?\.(\w+): result: ")
+_RAISE = dis.opmap["RAISE_VARARGS"]
+
+
+@dataclass(frozen=True)
+class Passed:
+    """Everything fits."""
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """It could not be checked."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class Failed:
+    """Something does not fit."""
+
+    line: int
+    text: str
+
+
+type Verdict = Passed | Skipped | Failed
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Runs the subjects of a file."""
+
+    source: Source
+    trace: Trace
+
+    def verdicts(self, subject: Subject) -> list[Verdict]:
+        """One for each alternative of the arguments, such as training and evaluation."""
+        runs = max((alternatives(one) for one in subject.parameters), default=1)
+        return [self._with_guesses(subject, choice) for choice in range(runs)]
+
+    def _with_guesses(self, subject: Subject, choice: int) -> Verdict:
+        """The verdict with the first guess that passes, or with the first if none does."""
+        is_loss = subject.owner is None and subject.name in self.source.losses
+        verdicts: list[Verdict] = []
+        for guess in range(COUNT):
+            trial = Trial(subject, is_loss, choice, guess)
+            verdicts.append(self._judged(trial))
+            if not isinstance(verdicts[-1], Failed):
+                return verdicts[-1]
+            if trial.used is None or not trial.used.unsure:
+                break
+        return verdicts[0]
+
+    def _judged(self, trial: Trial) -> Verdict:
+        """The verdict on symbols; where the code cannot do with one, on numbers in their place."""
+        undecided: BaseException | None = None
+        waiting: list[frozenset[str]] = [frozenset()]
+        while waiting:
+            sizes = Sizes(waiting.pop(0))
+            self.trace.returned.clear()
+            try:
+                trial.run(sizes)
+            except Unmade as reason:
+                return Skipped(str(reason))
+            except NoElementsError as error:
+                return Skipped(f"{self._at(error)}reads the value of an element")
+            except _DECISIVE as error:
+                return self._failed(trial.subject, error)
+            except (Exception, SystemExit) as error:
+                if sizes.missing:
+                    return Skipped(f"{self._at(error)}needs numbers for {', '.join(sizes.missing)}: {_text(error)}")
+                if undecided is None:
+                    waiting = [frozenset((name,)) for name in sizes.symbols] + [frozenset(sizes.symbols)]
+                undecided = error
+            else:
+                return Passed()
+        assert undecided is not None, "a run passes or raises"
+        if self._is_on_purpose(undecided):
+            return Skipped(f"{self._at(undecided)}raises {_text(undecided)}")
+        return self._failed(trial.subject, undecided)
+
+    def _at(self, error: BaseException) -> str:
+        line = self.source.line_of(error.__traceback__)
+        return f"line {line} " if line else ""
+
+    def _failed(self, subject: Subject, error: BaseException) -> Failed:
+        line = self.source.line_of(error.__traceback__)
+        text = _text(error)
+        result = _RESULT.search(text)
+        if result is not None:  # found after the function has returned: the line is in it, not in its caller
+            line = self.trace.returned.get(f"{result[1]}.{result[2]}", line)
+        elif text.startswith(f"{subject.name}: result: "):
+            line = self.trace.returned.get(subject.name, line)
+        return Failed(line or subject.line, text)
+
+    def _is_on_purpose(self, error: BaseException) -> bool:
+        """Whether the file raised the error itself: as it may well do for sizes that it does not take."""
+        *_, last = _traces(error)
+        code = last.tb_frame.f_code
+        return code.co_filename == self.source.module.__file__ and code.co_code[last.tb_lasti] == _RAISE
+
+
+def _text(error: BaseException) -> str:
+    """The message, with the layer that it came from."""
+    if not isinstance(error, MoonxiError):
+        return f"{type(error).__name__}: {error}"
+    text = str(error)
+    layers = [note.removeprefix(_LAYER) for note in getattr(error, "__notes__", ()) if note.startswith(_LAYER)]
+    return text if not layers or text.startswith(layers[0]) else f"{layers[0]}: {text}"
+
+
+def _traces(error: BaseException) -> Iterator[TracebackType]:
+    trace = error.__traceback__
+    while trace is not None:
+        yield trace
+        trace = trace.tb_next
