@@ -47,7 +47,9 @@ def imported(path: str) -> Iterator[Source]:
     finally:
         sys.path[:] = before
         for other, module in list(sys.modules.items()):
-            if other not in modules and _is_inside(module, folder):
+            if other in modules:
+                sys.modules[other] = modules[other]
+            elif _is_inside(module, folder):
                 del sys.modules[other]
 
 
@@ -78,10 +80,10 @@ def _load(path: str, file: Path, name: str) -> Source:
     assert spec is not None, "the file ends in .py or is text, and has a loader either way"
     module = module_from_spec(spec)
     source = Source(path, module, tuple(_codes(code)), frozenset(_losses(tree)))
-    sys.modules[name] = module  # dataclasses look their module up
     try:
         if "." in name:
             import_module(name.rpartition(".")[0])
+        sys.modules[name] = module  # dataclasses look their module up
         exec(code, module.__dict__)
     except (Exception, SystemExit) as error:
         line = source.line_of(error.__traceback__)
