@@ -62,6 +62,8 @@ class Sizes:
                 self._found = {other: substitute(size, {name: value}) for other, size in self._found.items()}
                 self._found[name] = value
                 raise Again
+        if any(solutions.get(name) is not None for name in self.missing):
+            return True  # a size of the model cannot depend on that of the batch
         return not self._agree_if_convenient(left, right)
 
     def _may_become(self, name: str, value: Size) -> bool:
