@@ -31,6 +31,7 @@ STRANGERS = LAYERS[4]
 TENSOR_FREE = {"errors", "dims"}
 """Parts that use the standard library only."""
 HOMES = {
+    "PIL": {"data"},
     "cupy": {"backends.cupy"},
     "cudnn": {"backends.cupy"},
     "nvmath": {"backends.cupy"},
