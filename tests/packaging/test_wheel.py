@@ -98,6 +98,10 @@ def test_every_module_imports_from_the_wheel_without_an_extra(bare_python: Path,
     assert int(run(bare_python, "-c", IMPORT_EVERYTHING, folder=tmp_path)) > 10
 
 
+def test_the_wheel_installs_the_command(bare_python: Path, tmp_path: Path) -> None:
+    assert run(bare_python.with_name("moonxi"), "--version", folder=tmp_path).startswith("moonxi ")
+
+
 def test_mnist_trains_from_the_wheel_without_an_extra(bare_python: Path, tmp_path: Path) -> None:
     shutil.copy(CHECKOUT / "examples" / "mnist.py", tmp_path)
     assert "test accuracy: 0.9" in run(bare_python, "mnist.py", folder=tmp_path)
