@@ -2,9 +2,8 @@
 
 from typing import Self, override
 
-import numpy as np
-
 from moonxi import shapes
+from moonxi.backends.numpy.products import product
 from moonxi.backends.numpy.tensor import NumpyTensor
 from moonxi.dtypes import Floating
 from moonxi.traits import DerivedBlas
@@ -21,7 +20,7 @@ class NumpyBlas[D: Floating](NumpyTensor[D], DerivedBlas["NumpyTensor[D]"]):
         if self.data.ndim < 2 or right.ndim < 2:
             shapes.matmul(self.shape, right.shape)
         try:
-            return type(self)(np.matmul(self.data, right))
+            return type(self)(product(self.data, right))
         except ValueError:
             shapes.matmul(self.shape, right.shape)
             raise

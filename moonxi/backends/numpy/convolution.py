@@ -11,12 +11,14 @@ from math import prod
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from moonxi.backends.numpy import scratch, threads
+from moonxi.backends.numpy.products import product
 from moonxi.backends.numpy.windows import Part, cropped, taps
 from moonxi.dtypes import HostArray
 from moonxi.shapes import Conv2d, Window
 
-_CHUNK = 1 << 23
-"""Bytes of patches made at a time: few enough to stay in the cache until they are multiplied."""
+_CHUNK = 1 << 20
+"""Elements of patches made at a time: few enough to stay in the cache until they are multiplied."""
 
 
 def convolve(x: HostArray, weight: HostArray, bias: HostArray | None, conv: Conv2d[int]) -> HostArray:
@@ -29,12 +31,14 @@ def convolve(x: HostArray, weight: HostArray, bias: HostArray | None, conv: Conv
     elif _is_depthwise(conv):
         _depthwise(x, weight, y, conv)
     elif _is_tiny(conv):
-        np.matmul(_channels_last(x), _dense(weight, conv).T, out=y.reshape(conv.batch, -1))
+        y = product(_channels_last(x), _dense(weight, conv).T).reshape(y.shape)
     else:
         kernel = _matrix(weight, conv).transpose(0, 2, 1)
-        for images in _chunks(conv):
-            result = _grouped(y[images], conv.groups)
-            np.matmul(_patches(x[images], conv), kernel, out=result)
+
+        def multiply(images: slice) -> None:
+            np.matmul(_patches(x[images], conv), kernel, out=_grouped(y[images], conv.groups))
+
+        threads.each(multiply, _chunks(conv))
     if bias is not None:
         y += bias
     return _channels_second(y)
@@ -48,7 +52,7 @@ def input_grad(dy: HostArray, weight: HostArray, conv: Conv2d[int]) -> HostArray
     if _is_empty(conv):
         return _channels_second(np.zeros(size, dy.dtype))
     if _is_tiny(conv) and not _is_depthwise(conv):
-        dx = np.matmul(_channels_last(dy), _dense(weight, conv))
+        dx = product(_channels_last(dy), _dense(weight, conv))
         return _channels_second(dx.reshape(size))
     if conv.rows.stride == conv.columns.stride == 1:
         return convolve(dy, _turned(weight, conv), None, _turned_round(conv))
@@ -58,7 +62,8 @@ def input_grad(dy: HostArray, weight: HostArray, conv: Conv2d[int]) -> HostArray
         return _channels_second(dx)
     kernel = _matrix(weight, conv)
     inputs = conv.inputs // conv.groups
-    for images in _chunks(conv):
+
+    def spread_out(images: slice) -> None:
         outputs = _grouped(np.ascontiguousarray(dy[images].transpose(0, 2, 3, 1)), conv.groups)
         patches = np.empty((outputs.shape[1], conv.groups, kernel.shape[2]), dy.dtype)
         np.matmul(outputs, kernel, out=patches.transpose(1, 0, 2))
@@ -68,6 +73,8 @@ def input_grad(dy: HostArray, weight: HostArray, conv: Conv2d[int]) -> HostArray
         target = dx[images].reshape(*dx[images].shape[:3], conv.groups, inputs)
         for row, column, places, pixels in taps(conv.rows, conv.columns):
             target[:, *pixels] += spread[:, *places, :, row, column]
+
+    threads.each(spread_out, _chunks(conv))
     return _channels_second(dx)
 
 
@@ -80,12 +87,17 @@ def weight_grad(x: HostArray, dy: HostArray, conv: Conv2d[int]) -> HostArray:
     if _is_depthwise(conv):
         dw = _depthwise_weight_grad(x, dy, conv)
     elif _is_tiny(conv):
-        dw = _sums_over_pairs(np.matmul(_channels_last(dy).T, _channels_last(x)), conv)
+        dw = _sums_over_pairs(product(_channels_last(dy).T, _channels_last(x)), conv)
     else:
-        dw = np.zeros((conv.groups, conv.outputs // conv.groups, prod(whole[3:]) * _area(conv)), x.dtype)
-        for images in _chunks(conv):
+
+        def multiply(images: slice) -> HostArray:
             outputs = _grouped(np.ascontiguousarray(dy[images].transpose(0, 2, 3, 1)), conv.groups)
-            dw += np.matmul(outputs.transpose(0, 2, 1), _patches(x[images], conv))
+            product: HostArray = np.matmul(outputs.transpose(0, 2, 1), _patches(x[images], conv))
+            return product
+
+        dw, *others = threads.each(multiply, _chunks(conv))
+        for other in others:
+            dw += other
     dw = dw.reshape(conv.outputs, conv.rows.kernel, conv.columns.kernel, whole[3])
     if dw.shape != whole:
         dw, kept = np.zeros(whole, x.dtype), dw
@@ -127,7 +139,9 @@ def _patches(x: HostArray, conv: Conv2d[int]) -> HostArray:
         ),
         writeable=False,
     )
-    return _grouped(np.ascontiguousarray(seen), groups)
+    patches = scratch.array("patches", seen.shape, images.dtype)
+    np.copyto(patches, seen)
+    return _grouped(patches, groups)
 
 
 def _padded(images: HostArray, rows: Window[int], columns: Window[int]) -> HostArray:
@@ -144,7 +158,8 @@ def _padded(images: HostArray, rows: Window[int], columns: Window[int]) -> HostA
     inner = images[:, *source]
     if inner.shape[1:3] == tuple(whole):
         return np.ascontiguousarray(inner)
-    padded = np.zeros((images.shape[0], *whole, images.shape[3]), images.dtype)
+    padded = scratch.array("padded", (images.shape[0], *whole, images.shape[3]), images.dtype)
+    padded[...] = 0.0
     padded[:, *target] = inner
     return padded
 
@@ -157,9 +172,9 @@ def _grouped(images: HostArray, groups: int) -> HostArray:
 
 def _chunks(conv: Conv2d[int]) -> list[slice]:
     """Parts of the batch whose patches are not too large."""
-    image = conv.rows.count * conv.columns.count * _area(conv) * conv.inputs * 4
-    size = max(1, _CHUNK // max(1, image))
-    return [slice(first, first + size) for first in range(0, conv.batch, size)]
+    image = conv.rows.count * conv.columns.count * _area(conv) * conv.inputs
+    work = conv.batch * image * conv.outputs // conv.groups
+    return threads.parts(conv.batch, work, most=_CHUNK // max(1, image))
 
 
 # -- tiny images -----------------------------------------------------------------------------------------------------

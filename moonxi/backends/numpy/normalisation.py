@@ -3,33 +3,37 @@
 A row holds one value of each channel. Sums run in the element type over the rows of a block, in float64 over blocks.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable
 
 import numpy as np
 
+from moonxi.backends.numpy import threads
 from moonxi.dtypes import HostArray
 
-_BLOCK = 1 << 16
+_BLOCK = 1 << 18
 """Elements of a block of rows."""
+_WORK = 16
+"""What an element costs in each pass, in multiplications of a product of matrices."""
 
 
 def batch_norm(x: HostArray, weight: HostArray, bias: HostArray, eps: float) -> tuple[HostArray, HostArray, HostArray]:
     """The result of ``(n, c, ...)``, and mean and variance of each channel."""
     rows = _rows(x)
     y = np.empty_like(rows)
-    total, squares = np.zeros(rows.shape[1]), np.zeros(rows.shape[1])
-    for block in _blocks(rows):
-        total += _sum(rows[block])
-    mean = (total / len(rows)).astype(x.dtype)
-    for block in _blocks(rows):
-        centred = np.subtract(rows[block], mean, out=y[block])
-        squares += _sum(np.square(centred))
-    variance = squares / len(rows)
+    mean = (_total(rows, lambda block: _sum(rows[block])) / len(rows)).astype(x.dtype)
+
+    def squares(block: slice) -> HostArray:
+        return _sum(np.square(np.subtract(rows[block], mean, out=y[block])))
+
+    variance = _total(rows, squares) / len(rows)
     scale = (weight / np.sqrt(variance + eps)).astype(x.dtype)
-    for block in _blocks(rows):
+
+    def finish(block: slice) -> None:
         part = y[block]
         part *= scale
         part += bias
+
+    _each_block(rows, finish)
     return _as_before(y, x), mean, variance.astype(x.dtype)
 
 
@@ -39,21 +43,25 @@ def batch_norm_grad(
     """The gradients of tensor, weight and bias: the formulas of Ioffe and Szegedy (2015), section 3."""
     rows, gradient = _rows(x), _rows(dy)
     dx = np.empty_like(rows)
-    total, product = np.zeros(rows.shape[1]), np.zeros(rows.shape[1])
-    for block in _blocks(rows):
-        total += _sum(gradient[block])
+
+    def sums(block: slice) -> HostArray:
         centred = np.subtract(rows[block], mean, out=dx[block])
-        product += _sum(centred * gradient[block])
+        return np.stack([_sum(gradient[block]), _sum(centred * gradient[block])])
+
+    total, product = _total(rows, sums)
     root = np.sqrt(variance.astype(np.float64) + eps)
     scale = (weight / root).astype(x.dtype)
     share = (total / len(rows)).astype(x.dtype)
     slope = (product / (len(rows) * root**2)).astype(x.dtype)
-    for block in _blocks(rows):
+
+    def finish(block: slice) -> None:
         part = dx[block]
         part *= slope
         np.subtract(gradient[block], part, out=part)
         part -= share
         part *= scale
+
+    _each_block(rows, finish)
     return _as_before(dx, x), (product / root).astype(x.dtype), total.astype(x.dtype)
 
 
@@ -68,9 +76,15 @@ def _as_before(rows: HostArray, x: HostArray) -> HostArray:
     return np.moveaxis(rows.reshape(len(x), *x.shape[2:], x.shape[1]), -1, 1)
 
 
-def _blocks(rows: HostArray) -> Iterator[slice]:
-    size = max(1, _BLOCK // max(1, rows.shape[1]))
-    return (slice(first, first + size) for first in range(0, len(rows), size))
+def _each_block[R](rows: HostArray, function: Callable[[slice], R]) -> list[R]:
+    """The function of every block of rows, on several threads if there are many."""
+    return threads.each(function, threads.parts(len(rows), rows.size * _WORK, most=_BLOCK // max(1, rows.shape[1])))
+
+
+def _total(rows: HostArray, function: Callable[[slice], HostArray]) -> HostArray:
+    """The sum of the function's results over all blocks."""
+    total: HostArray = np.sum(_each_block(rows, function), axis=0)
+    return total
 
 
 def _sum(block: HostArray) -> HostArray:

@@ -1,25 +1,34 @@
 """Pooling on NumPy. Arrays are ``(batch, channels, height, width)``; results lie in memory as the images do."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
+from moonxi.backends.numpy import threads
 from moonxi.backends.numpy.selection import bits, every_bit
 from moonxi.backends.numpy.windows import Part, taps
 from moonxi.dtypes import HostArray
 from moonxi.shapes import Pool2d
 
 _CHUNK = 1 << 19
-"""Bytes of images at a time, where several passes go over them: few enough to stay in the cache."""
+"""Elements of images at a time, for several passes go over them: few enough to stay in the cache."""
+_WORK = 4
+"""What each tap costs an element, in multiplications of a product of matrices."""
 
 
 def largest(x: HostArray, pool: Pool2d[int]) -> HostArray:
     """The largest in each window, NaN if one is."""
-    y = np.full_like(x, -np.inf, shape=(len(x), *pool.shape[1:]))
+    y = np.empty_like(x, shape=pool.shape)
+    _each_part(x, lambda part: _largest(x[part], y[part], pool), pool)
+    return y
+
+
+def _largest(x: HostArray, y: HostArray, pool: Pool2d[int]) -> HostArray:
+    y[...] = -np.inf
     for _, _, places, pixels in taps(pool.rows, pool.columns):
-        part = y[..., *places]
-        np.maximum(part, x[..., *pixels], out=part)
+        target = y[..., *places]
+        np.maximum(target, x[..., *pixels], out=target)
     return y
 
 
@@ -35,17 +44,18 @@ def first_largest(x: HostArray, pool: Pool2d[int]) -> NDArray[np.int64]:
 def largest_grad(x: HostArray, dy: HostArray, pool: Pool2d[int]) -> HostArray:
     """The gradient of the images: that of each place goes to the first largest of its window."""
     dx = np.zeros_like(x)
-    size = max(1, _CHUNK * len(x) // max(1, x.nbytes))
-    for first in range(0, len(x), size):
-        images, target = x[first : first + size], dx[first : first + size]
-        left = bits(dy[first : first + size].copy("K"))
-        for places, pixels, wins in _winners(images, largest(images, pool), pool):
+
+    def spread(part: slice) -> None:
+        images, target = x[part], dx[part]
+        left = bits(dy[part].copy("K"))
+        for places, pixels, wins in _winners(images, _largest(images, np.empty_like(dy[part]), pool), pool):
             rest = left[..., *places]
             given = every_bit(wins, x.dtype)
             given &= rest
             rest ^= given
-            part = target[..., *pixels]
-            part += given.view(x.dtype)
+            target[..., *pixels] += given.view(x.dtype)
+
+    _each_part(x, spread, pool)
     return dx
 
 
@@ -63,6 +73,12 @@ def total_grad(dy: HostArray, pool: Pool2d[int]) -> HostArray:
     for _, _, places, pixels in taps(pool.rows, pool.columns):
         dx[..., *pixels] += dy[..., *places]
     return dx
+
+
+def _each_part(x: HostArray, function: Callable[[slice], object], pool: Pool2d[int]) -> None:
+    """The function of each part of the batch, on several threads if there is much to do."""
+    work = x.size * pool.rows.kernel * pool.columns.kernel * _WORK
+    threads.each(function, threads.parts(len(x), work, most=_CHUNK * len(x) // max(1, x.size)))
 
 
 def _winners(x: HostArray, y: HostArray, pool: Pool2d[int]) -> Iterator[tuple[Part, Part, NDArray[np.bool_]]]:

@@ -1,4 +1,4 @@
-"""Choosing by a mask with bit operations: NumPy's own ``where`` branches at every element, at up to 18 times the cost."""
+"""Choosing by a mask with bit operations: NumPy's ``where`` branches at each element, at up to 18 times the cost."""
 
 from typing import Any
 
