@@ -17,7 +17,7 @@ from moonxi.dims.facts import (
 )
 from moonxi.dims.parse import parse
 from moonxi.dims.solve import solve
-from moonxi.dims.substitution import evaluate, substitute, symbols, unknowns
+from moonxi.dims.substitution import evaluate, is_clamped, substitute, symbols, unknowns
 from moonxi.dims.unify import Unification, unify
 
 __all__ = [
@@ -29,6 +29,7 @@ __all__ = [
     "ceil_div",
     "equal",
     "evaluate",
+    "is_clamped",
     "less",
     "maximum",
     "minimum",

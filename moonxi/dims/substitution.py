@@ -21,6 +21,11 @@ def unknowns(size: Size) -> frozenset[str]:
     return frozenset(atom.name for atom in _names(polynomial_of(size)) if atom.open)
 
 
+def is_clamped(size: Size) -> bool:
+    """Whether a maximum or a minimum occurs in the size, as where a slice ends with the axis at the latest."""
+    return any(isinstance(atom, Maximum) for atom in _atoms(polynomial_of(size)))
+
+
 def least_values(*sizes: Size) -> dict[str, int]:
     """The names that the sizes depend on, sorted, each with the least value that it may have."""
     least: dict[str, int] = {}
@@ -49,16 +54,22 @@ def evaluate(size: Size, values: Mapping[str, int]) -> int:
 
 
 def _names(polynomial: Polynomial) -> Iterator[Symbol]:
+    return (atom for atom in _atoms(polynomial) if isinstance(atom, Symbol))
+
+
+def _atoms(polynomial: Polynomial) -> Iterator[Atom]:
+    """The atoms, those inside others too."""
     for atom in polynomial.atoms():
+        yield atom
         match atom:
             case Symbol():
-                yield atom
+                pass
             case FloorDiv():
-                yield from _names(atom.numerator)
-                yield from _names(atom.denominator)
+                yield from _atoms(atom.numerator)
+                yield from _atoms(atom.denominator)
             case Maximum():
                 for operand in atom.operands:
-                    yield from _names(operand)
+                    yield from _atoms(operand)
             case _:
                 assert_never(atom)
 

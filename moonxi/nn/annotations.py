@@ -27,7 +27,9 @@ def shapes_in(annotation: object) -> Iterator[type[AbstractArray]]:
 
 def shape_annotation(annotation: object) -> type[AbstractArray] | None:
     """The annotation if it is that of one tensor with a shape, and not of something that holds one."""
-    return annotation if isinstance(annotation, type) and issubclass(annotation, AbstractArray) else None
+    if isinstance(annotation, type) and issubclass(annotation, AbstractArray) and annotation is not AbstractArray:
+        return annotation
+    return None
 
 
 def resolved(annotation: object) -> bool:

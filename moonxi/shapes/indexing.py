@@ -4,7 +4,7 @@ from types import EllipsisType
 
 from moonxi.dims import Dim, Size, ceil_div, maximum, minimum, provably_at_most, provably_less
 from moonxi.errors import AxisError, OperandError
-from moonxi.shapes.agreement import differ
+from moonxi.shapes.agreement import differ, known
 from moonxi.shapes.arrays import Sizes, fail, show
 
 type Item = Size | slice | EllipsisType | None
@@ -53,7 +53,7 @@ def indexed(shape: Sizes, index: Item | tuple[Item, ...]) -> Sizes:
 
 def slice_length(size: Size, part: slice) -> Size:
     """How many elements of an axis of this size a slice selects."""
-    if isinstance(size, int):
+    if isinstance(size, int) and known(*(one for one in (part.start, part.stop, part.step) if one is not None)):
         return len(range(*part.indices(size)))
     step = 1 if part.step is None else part.step
     if step > 0:

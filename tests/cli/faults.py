@@ -250,8 +250,131 @@ RESNET = (
     ),
 )
 
+MODELS = (
+    Fault(
+        "heads that are not exchanged with the sequence",
+        ".permute((0, 2, 1, 3))\n\n    def forward",
+        "\n\n    def forward",
+        "return x.reshape((batch, seq, self.heads, width // self.heads))",
+        "Attention.split: result: expected",
+    ),
+    Fault(
+        "keys that are not transposed",
+        "(q @ k.transpose())",
+        "(q @ k)",
+        "(q @ k)",
+        "matmul: (batch, 8, seq, 16) @ (batch, 8, seq, 16): inner dimensions differ (16 and seq)",
+    ),
+    Fault(
+        "a softmax over an axis too many",
+        "scores.softmax(-1) @ v",
+        "scores.softmax(4) @ v",
+        "scores.softmax(4)",
+        "softmax: (batch, 8, seq, seq), axis 4: axes run from -4 to 3",
+    ),
+    Fault(
+        "the width of a feed-forward layer",
+        "nn.Linear.init(4 * width, width",
+        "nn.Linear.init(2 * width, width",
+        "self.down.forward(self.up.",
+        "down (Linear).forward: argument x",
+    ),
+    Fault(
+        "positions of every text",
+        "self.positions[: x.shape[1]]",
+        "self.positions[:, : x.shape[1]]",
+        "self.positions[:, : x.shape[1]]",
+        "add: (batch, 64, 128) and (64, 64)",
+    ),
+    Fault(
+        "a state of another width",
+        "self.inner.inputs))",
+        "self.outer.inputs))",
+        "self.inner.forward(state)",
+        'inner (Linear).forward: argument x: expected Float[T, "*batch 32"], got ShapeTensor[F32] (batch, 12)',
+    ),
+    Fault(
+        "time and batch exchanged",
+        "x[:, step]",
+        "x[step]",
+        "x[step]",
+        "",
+    ),
+    Fault(
+        "an image that grows by too little",
+        "key=c, stride=2",
+        "key=c, stride=1",
+        "self.up.forward(b)",
+        "residual (branch and shortcut): (batch, 16, h//2+1, w//2+1) and (batch, 16, h, w)",
+    ),
+    Fault(
+        "channels of the way down",
+        "nn.Conv2d.init(16, 32, 3",
+        "nn.Conv2d.init(32, 32, 3",
+        "self.middle.forward(",
+        'middle (Conv2d).forward: argument x: expected Float[T, "batch 32 height width"]',
+    ),
+    Fault(
+        "channels that come out",
+        "nn.Conv2d.init(16, channels, 1",
+        "nn.Conv2d.init(16, 1, 1",
+        "return self.out.forward(nn.residual",
+        'expected Float[T, "batch c h w"] where c=3, got ShapeTensor[F32] (batch, 1, 2*(h//2), 2*(w//2))',
+    ),
+    Fault(
+        "a decoder for another code",
+        "nn.Linear.init(code, 128",
+        "nn.Linear.init(2 * code, 128",
+        "return self.decoder.forward(",
+        'decoder.layers[0] (Linear).forward: argument x: expected Float[T, "*batch 64"]',
+    ),
+    Fault(
+        "the degree of each node in a row",
+        "edges.sum(1, keepdims=True)",
+        "edges.sum(1)",
+        "edges @ nodes / degree",
+        "divide: (nodes, features) and (nodes,)",
+    ),
+    Fault(
+        "edges on the wrong side",
+        "edges @ nodes",
+        "nodes @ edges",
+        "nodes @ edges",
+        "matmul: (nodes, features) @ (nodes, nodes): inner dimensions differ (features and nodes)",
+    ),
+    Fault(
+        "the other half",
+        "x[:, half : 2 * half]",
+        "x[half : 2 * half]",
+        "x[half : 2 * half]",
+        "halves: result: expected tuple",
+    ),
+    Fault(
+        "similarities of features",
+        "(a @ b.transpose()) / temperature",
+        "(a.transpose() @ b) / temperature",
+        "pick(diagonal)",
+        "pick: (d, d), labels (8,)",
+    ),
+    Fault(
+        "a matrix of Gram the wrong way round",
+        "flat @ flat.transpose()",
+        "flat.transpose() @ flat",
+        "flat.transpose() @ flat",
+        "grams: result: expected",
+    ),
+    Fault(
+        "patches with the rows left out",
+        "(batch, c * size * size, -1)",
+        "(batch, c * size, -1)",
+        "(batch, c * size, -1)",
+        "patches: result: expected",
+    ),
+)
+
 FILES: dict[str, tuple[Fault, ...]] = {
     "examples/mnist.py": MLP,
     "moonxi/nn/models/resnet.py": RESNET,
+    "tests/cli/models.py": MODELS,
 }
 """The files, from the root of the project, and their faults. A new file is a new line here."""

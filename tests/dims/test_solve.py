@@ -4,7 +4,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from moonxi.dims import Size, ceil_div, evaluate, solve, substitute, symbol, unknown, unknowns
+from moonxi.dims import (
+    Size,
+    ceil_div,
+    evaluate,
+    is_clamped,
+    maximum,
+    minimum,
+    solve,
+    substitute,
+    symbol,
+    unknown,
+    unknowns,
+)
 
 n, m = symbol("n", least=1), symbol("m", least=1)
 u, v = unknown("u", least=1), unknown("v", least=1)
@@ -48,6 +60,13 @@ def test_an_unknown_is_no_symbol_of_the_same_name() -> None:
     assert unknowns(u * n + 1) == {"u"}
     assert unknowns(ceil_div(u, 2) - n) == {"u"}
     assert unknowns(n) == unknowns(3) == frozenset()
+
+
+def test_a_size_is_clamped_if_a_maximum_or_minimum_occurs_in_it() -> None:
+    assert is_clamped(minimum(n, 64))
+    assert is_clamped(2 * ((maximum(n, m) + 1) // 2))
+    assert not is_clamped((n + m) // 2)
+    assert not is_clamped(3)
 
 
 def test_a_number_computed_from_symbolic_sizes_is_not_known() -> None:

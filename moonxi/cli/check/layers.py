@@ -8,7 +8,7 @@ from typing import TypeVar
 from moonxi.cli.check.samples import Samples, Unmade
 from moonxi.cli.check.sizes import Kind
 from moonxi.errors import OptionError
-from moonxi.nn import Layer
+from moonxi.nn import Layer, tree
 from moonxi.nn.symbolic_checks import fits
 from moonxi.shape_tensor import ShapeTensor
 from moonxi.shapes.specification import Names
@@ -27,9 +27,12 @@ def made(cls: type[Layer], samples: Samples) -> Layer:
     reasons: list[str] = []
     for make in (_initialised, _from_fields) if callable(getattr(cls, "init", None)) else (_from_fields,):
         try:
-            return make(cls, samples)
+            layer = make(cls, samples)
         except Unmade as reason:
             reasons.append(str(reason))
+        else:
+            samples.sizes.note(size for leaf in tree.walk(layer) for size in leaf.tensor.shape)
+            return layer
     raise Unmade("; ".join(dict.fromkeys(reasons)))
 
 

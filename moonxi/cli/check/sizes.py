@@ -1,13 +1,12 @@
 """The sizes that one check runs with: symbols for the names in annotations, and what becomes of them."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
-from itertools import count
 
-from moonxi.dims import Size, evaluate, solve, substitute, unknown, unknowns
+from moonxi.dims import Size, evaluate, is_clamped, solve, substitute, unknown, unknowns
 
-_PRIMES = (5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43)
-_CONVENIENT = 96
+SMALL, LARGE = 8, 480
 """What sizes are multiples of where code wants them to be, as in ``h // 2`` or ``width // heads``."""
 
 
@@ -15,7 +14,7 @@ class Kind(Enum):
     """What a size may turn out to be, without being the fault of the code."""
 
     FREE = "the size of a first axis, such as the batch: whatever the caller brings"
-    NAMED = "another size named in an annotation: a number too, for a layer may take just one"
+    NAMED = "another size named in an annotation: it may be that of a tensor of the model, which takes just that one"
     OPEN = "a size of a model that nothing states: a number, or one of the named sizes"
 
 
@@ -27,18 +26,24 @@ class Again(BaseException):
 class Sizes:
     """Makes sizes by name, and finds what the code that is checked requires of them.
 
-    Sizes among ``numbers`` are numbers from the start, for code that cannot do with a symbol."""
+    Sizes among ``numbers`` are multiples of ``scale`` from the start, for code that cannot do with a symbol."""
 
     numbers: frozenset[str] = frozenset()
+    scale: int = SMALL
     _kinds: dict[str, Kind] = field(default_factory=dict)
     _found: dict[str, Size] = field(default_factory=dict)
+    _of_models: set[int] = field(default_factory=set)
 
     def size(self, name: str, kind: Kind) -> Size:
         """The size of this name: a symbol, or what it has turned out to be."""
         self._kinds.setdefault(name, kind)
         if name in self.numbers:
-            return self._convenient(name)
+            return self._convenient(name, self.scale)
         return self._found.get(name, unknown(name, least=1))
+
+    def note(self, sizes: Iterable[Size]) -> None:
+        """Sizes that a tensor of a model has."""
+        self._of_models.update(size for size in sizes if isinstance(size, int))
 
     @property
     def symbols(self) -> list[str]:
@@ -71,7 +76,7 @@ class Sizes:
             case Kind.OPEN:
                 return all(self._kinds.get(other) is not Kind.FREE for other in unknowns(value))
             case Kind.NAMED:
-                return isinstance(value, int)
+                return value in self._of_models
             case Kind.FREE:
                 return False
 
@@ -79,15 +84,21 @@ class Sizes:
         names = unknowns(left) | unknowns(right)
         if any(self._kinds.get(name, Kind.OPEN) is Kind.OPEN for name in names):
             return True
+        if self._agree(left, right, names, LARGE):
+            return True
+        # A size may have to be small, such as the length of a text that gets a part of a table of positions.
+        return (is_clamped(left) or is_clamped(right)) and self._agree(left, right, names, SMALL)
+
+    def _agree(self, left: Size, right: Size, names: frozenset[str], scale: int) -> bool:
         try:
             return all(
                 evaluate(left, values) == evaluate(right, values)
-                for values in ({name: self._convenient(name, turn) for name in names} for turn in (0, 1))
+                for values in ({name: self._convenient(name, scale, turn) for name in names} for turn in (0, 1))
             )
         except ZeroDivisionError:
             return True
 
-    def _convenient(self, name: str, turn: int = 0) -> int:
+    def _convenient(self, name: str, scale: int, turn: int = 0) -> int:
         """A number with many divisors, another for each name."""
-        place = next(place for place, other in zip(count(turn), self._kinds, strict=False) if other == name)
-        return _CONVENIENT * _PRIMES[place % len(_PRIMES)]
+        place = list(self._kinds).index(name)
+        return scale * (place + 1 + turn)

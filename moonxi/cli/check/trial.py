@@ -64,8 +64,9 @@ class Trial:
                 given.append(value)
         bound = subject.signature.bind(*given, **options)
         result = subject.function(*bound.args, **bound.kwargs)
-        self._check(result, samples, bound)
         self._backward(result, bound)
+        bound.apply_defaults()
+        self._check(result, samples, bound)
 
     def _check(self, result: object, samples: Samples, bound: BoundArguments) -> None:
         """Compare the result with its annotation; a layer's forward does that itself."""

@@ -9,7 +9,7 @@ from types import TracebackType
 from moonxi.cli.check.annotations import alternatives
 from moonxi.cli.check.guesses import COUNT
 from moonxi.cli.check.samples import Unmade
-from moonxi.cli.check.sizes import Sizes
+from moonxi.cli.check.sizes import LARGE, SMALL, Sizes
 from moonxi.cli.check.source import Source
 from moonxi.cli.check.subjects import Subject
 from moonxi.cli.check.tracing import Trace
@@ -72,31 +72,37 @@ class Judge:
 
     def _judged(self, trial: Trial) -> Verdict:
         """The verdict on symbols; where the code cannot do with one, on numbers in their place."""
-        undecided: BaseException | None = None
-        waiting: list[frozenset[str]] = [frozenset()]
-        while waiting:
-            sizes = Sizes(waiting.pop(0))
-            self.trace.returned.clear()
-            try:
-                trial.run(sizes)
-            except Unmade as reason:
-                return Skipped(str(reason))
-            except NoElementsError as error:
-                return Skipped(f"{self._at(error)}reads the value of an element")
-            except _DECISIVE as error:
-                return self._failed(trial.subject, error)
-            except (Exception, SystemExit) as error:
-                if sizes.missing:
-                    return Skipped(f"{self._at(error)}needs numbers for {', '.join(sizes.missing)}: {_text(error)}")
-                if undecided is None:
-                    waiting = [frozenset((name,)) for name in sizes.symbols] + [frozenset(sizes.symbols)]
-                undecided = error
-            else:
-                return Passed()
-        assert undecided is not None, "a run passes or raises"
-        if self._is_on_purpose(undecided):
-            return Skipped(f"{self._at(undecided)}raises {_text(undecided)}")
-        return self._failed(trial.subject, undecided)
+        sizes = Sizes()
+        error = self._error(trial, sizes)
+        if error is None:
+            return Passed()
+        if isinstance(error, Unmade):
+            return Skipped(str(error))
+        if isinstance(error, NoElementsError):
+            return Skipped(f"{self._at(error)}reads the value of an element")
+        if isinstance(error, _DECISIVE):
+            return self._failed(trial.subject, error)
+        if sizes.missing:
+            return Skipped(f"{self._at(error)}needs numbers for {', '.join(sizes.missing)}: {_text(error)}")
+        for names in (*map(frozenset, zip(sizes.symbols, strict=True)), frozenset(sizes.symbols)):
+            for scale in (SMALL, LARGE):
+                other = self._error(trial, Sizes(names, scale))
+                if other is None:
+                    return Passed()
+                if not isinstance(error, _DECISIVE):
+                    error = other
+        if self._is_on_purpose(error):
+            return Skipped(f"{self._at(error)}raises {_text(error)}")
+        return self._failed(trial.subject, error)
+
+    def _error(self, trial: Trial, sizes: Sizes) -> BaseException | None:
+        """What a run raises, and None if it passes."""
+        self.trace.returned.clear()
+        try:
+            trial.run(sizes)
+        except (Exception, SystemExit) as error:
+            return error
+        return None
 
     def _at(self, error: BaseException) -> str:
         line = self.source.line_of(error.__traceback__)
