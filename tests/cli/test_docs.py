@@ -1,0 +1,38 @@
+"""The page on checking shapes: its programs run, and print what it says."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from moonxi.cli import main
+from tests.examples.program import CHECKOUT, environment
+
+PAGE = (CHECKOUT / "docs" / "checking-shapes.md").read_text(encoding="utf-8")
+BLOCKS: list[tuple[str, str]] = re.findall(r"^```(\w+)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+
+
+def test_the_checked_file_and_its_report(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (_, program), (_, session) = BLOCKS[:2]
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "net.py"
+    file.write_text(program, encoding="utf-8")
+    command, report = session.split("\n", 1)
+    assert command == "$ moonxi check net.py"
+    assert main(["check", "net.py"]) == 1
+    assert capsys.readouterr().out == report
+    file.write_text(program.replace("h.reshape((h.shape[0], -1))", "h.mean((2, 3))"), encoding="utf-8")
+    assert main(["check", "net.py"]) == 0
+    assert capsys.readouterr().out == "0 errors, 2 functions checked\n"
+
+
+def test_the_program_by_hand() -> None:
+    (_, program), (_, output) = BLOCKS[2:]
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=environment(), capture_output=True, text=True, check=True
+    )
+    assert done.stdout == output
