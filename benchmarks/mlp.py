@@ -152,6 +152,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         options.torch_python = os.path.abspath(found)  # links stay: an environment's python is one
     if min(*options.threads, options.rounds, options.steps, options.calls) < 1:
         parser.error("--threads, --rounds, --steps and --calls are at least 1")
+    if options.json is not None:
+        options.json.parent.mkdir(parents=True, exist_ok=True)  # what fails here fails before the minutes of measuring
     try:
         report = measure(options)
     except WorkerError as error:

@@ -26,7 +26,7 @@ def run(*arguments: str) -> "subprocess.CompletedProcess[str]":
 
 
 def test_the_smallest_run_measures_every_system_at_every_workload(tmp_path: Path) -> None:
-    file = tmp_path / "mlp.json"
+    file = tmp_path / "a new folder" / "mlp.json"
     done = run(*SMALLEST, "--json", str(file))
     assert done.returncode == 0, done.stderr
     found = json.loads(file.read_text())
