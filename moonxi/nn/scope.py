@@ -5,6 +5,7 @@ stands in that model. Nothing outlives the scope.
 """
 
 import threading
+from contextlib import suppress
 from types import TracebackType
 from typing import Self
 
@@ -65,7 +66,10 @@ def active() -> Scope | None:
 def where(layer: object) -> str:
     """A layer's name for messages: its path in the model and its class."""
     scope = _active.scope
-    path = scope.path(layer) if scope is not None else ""
+    path = ""
+    if scope is not None:
+        with suppress(ModuleError):  # of a model that hides a tensor: that must not stand before the error to be named
+            path = scope.path(layer)
     return f"{path} ({type(layer).__name__})" if path else type(layer).__name__
 
 
