@@ -6,6 +6,7 @@ from contextlib import suppress
 from errno import EISDIR
 from pathlib import Path
 from secrets import token_hex
+from stat import S_ISDIR
 from typing import Protocol
 
 import numpy as np
@@ -49,8 +50,9 @@ def check_writable(path: str | os.PathLike[str], /) -> None:
     target = Path(path)
     probe = target.parent / f".moonxi-{os.getpid()}-{token_hex(8)}"
     try:
-        if target.is_dir():
-            raise IsADirectoryError(EISDIR, os.strerror(EISDIR))
+        with suppress(FileNotFoundError):
+            if S_ISDIR(target.stat().st_mode):
+                raise IsADirectoryError(EISDIR, os.strerror(EISDIR))
         probe.touch()
         probe.unlink()
     except (OSError, ValueError) as error:
