@@ -6,7 +6,7 @@ from moonxi.autodiff.tensor import Grad, Vjp
 from moonxi.traits import DerivedBlas, MlpTensor
 
 
-class BlasGrad[T: MlpTensor](Grad[T], DerivedBlas["Grad[T]"]):
+class BlasGrad[T: MlpTensor](Grad[T], DerivedBlas["Grad[T]"], MlpTensor):
     """A tensor under differentiation whose ``T`` has matrix products."""
 
     __slots__ = ()

@@ -13,7 +13,7 @@ from moonxi.autodiff.tensor import Grad, Vjp
 from moonxi.traits import ConvOptions, DerivedImage, ImageModelTensor, Labels, Pair, PoolOptions, Shape
 
 
-class ImageGrad[T: ImageModelTensor](BlasGrad[T], DerivedImage[Grad[T]]):
+class ImageGrad[T: ImageModelTensor](BlasGrad[T], DerivedImage[Grad[T]], ImageModelTensor):
     """A tensor under differentiation whose ``T`` is a tensor of images."""
 
     __slots__ = ()

@@ -27,7 +27,7 @@ type Vjp[T] = Callable[[T], T]
 """From the gradient of a result to the gradient of one operand."""
 
 
-class Grad[T: Tensor](DerivedTensor["Grad[T]"]):
+class Grad[T: Tensor](DerivedTensor["Grad[T]"], Tensor):
     """A tensor ``value`` together with where it came from.
 
     ``parents`` is None for a constant, empty for a variable, and else holds the operands with their vjps."""

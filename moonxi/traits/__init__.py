@@ -15,10 +15,14 @@ from moonxi.traits.tensor import Axes, Index, Shape, Tensor
 class MlpTensor(Tensor, BlasTensor, Protocol):
     """What a multi-layer perceptron needs of its tensor."""
 
+    __slots__ = ()
+
 
 @runtime_checkable
 class ImageModelTensor(Tensor, BlasTensor, ImageTensor, Protocol):
     """What a convolutional network needs of its tensor."""
+
+    __slots__ = ()
 
 
 __all__ = [

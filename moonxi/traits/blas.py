@@ -7,6 +7,8 @@ from typing import Protocol, Self, runtime_checkable
 class BlasTensor(Protocol):
     """A tensor whose last two axes are the rows and columns of a matrix."""
 
+    __slots__ = ()
+
     def matmul(self, other: Self, /) -> Self:
         """The matrix product ``(..., n, k) @ (..., k, m) -> (..., n, m)``; the leading axes broadcast.
 

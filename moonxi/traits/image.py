@@ -14,6 +14,8 @@ from moonxi.traits.tensor import Shape
 class ImageTensor(Carrier, Protocol):
     """A tensor of images. Options are keywords; where rows and columns differ they are a pair ``(rows, columns)``."""
 
+    __slots__ = ()
+
     # -- convolution -------------------------------------------------------------------------------------------
 
     def conv2d(self, weight: Self, bias: Self | None = None, /, **options: Unpack[ConvOptions]) -> Self:

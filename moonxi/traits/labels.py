@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 class Carrier(Protocol):
     """The part of the trait `Tensor` that labels and masks need of their carrier."""
 
+    __slots__ = ()
+
     @property
     def shape(self) -> "Shape": ...
     def full(self, shape: "Shape", fill: float, /) -> Self: ...

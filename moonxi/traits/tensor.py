@@ -27,6 +27,8 @@ type Index = int | slice | EllipsisType | tuple[int | slice | EllipsisType | Non
 class Tensor(Protocol):
     """An immutable array of floating-point numbers."""
 
+    __slots__ = ()
+
     # -- what it is ------------------------------------------------------------------------------------------
 
     @property
