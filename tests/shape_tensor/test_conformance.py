@@ -1,12 +1,14 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from typing_extensions import get_protocol_members
 
 from moonxi.autodiff import variable
 from moonxi.backends.numpy import numpy
 from moonxi.dtypes import F64
 from moonxi.errors import LabelError, MoonxiError, OperandError, ShapeError
 from moonxi.shape_tensor import ShapeTensor
+from moonxi.traits import ImageTensor, Tensor
 from tests.conformance.case import Operation
 from tests.conformance.operations import OPERATIONS
 from tests.conformance.test_errors import WRONG_SHAPES, Call
@@ -17,7 +19,9 @@ symbolic_operations = pytest.mark.parametrize(
 )
 every_operation = pytest.mark.parametrize("operation", [pytest.param(one, id=one.name) for one in OPERATIONS])
 cpu = numpy(F64)
-OF_NUMBERS = {"reshape", "broadcast_to", "sum_to", "put_slice", "where", "pick", "put"}
+OF_NUMBERS = get_protocol_members(ImageTensor) - get_protocol_members(Tensor) | {
+    *("reshape", "broadcast_to", "sum_to", "put_slice", "where", "pick", "put", "gather", "scatter_add")
+}
 """Members whose cases also hold numbers or arrays of their own, which symbolic operands need not fit."""
 
 
