@@ -82,7 +82,7 @@ class Judge:
             return Skipped(f"{self._at(error)}reads the value of an element")
         if isinstance(error, _DECISIVE):
             return self._failed(trial.subject, error)
-        if sizes.missing:
+        if sizes.missing and (isinstance(error, MoonxiError) or "Dim" in str(error)):
             return Skipped(f"{self._at(error)}needs numbers for {', '.join(sizes.missing)}: {_text(error)}")
         for names in (*map(frozenset, zip(sizes.symbols, strict=True)), frozenset(sizes.symbols)):
             for scale in (SMALL, LARGE):
