@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis.strategies import SearchStrategy
 from numpy.typing import NDArray
 
-from moonxi.traits import MlpTensor
+from moonxi.traits import ImageModelTensor
 
 type Float64s = NDArray[np.float64]
 type Layout = Literal["plain", "transposed", "strided", "reversed", "offset", "repeated"]
@@ -21,7 +21,7 @@ class Operand:
     array: Float64s
     layout: Layout = "plain"
 
-    def place[T: MlpTensor](self, like: T) -> T:
+    def place[T: ImageModelTensor](self, like: T) -> T:
         """A tensor with these elements; the layout is made with the trait's own operations, so every backend has it."""
         array = self.array
         match self.layout:
@@ -46,8 +46,10 @@ class Case:
     operands: tuple[Operand, ...]
     call: Callable[..., Any]
     reference: Callable[..., Any]
+    same_bits: bool = True
+    """Whether `Grad` does the call with that of its backend, not as derived, which may round otherwise."""
 
-    def apply[T: MlpTensor](self, tensors: Sequence[T]) -> T:
+    def apply[T: ImageModelTensor](self, tensors: Sequence[T]) -> T:
         """The result for these operands. Masks, labels and numbers come back as tensors too."""
         result: T = self.call(*tensors)
         return result

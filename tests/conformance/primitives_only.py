@@ -2,11 +2,11 @@
 
 from moonxi.backends.numpy import NpArray
 from moonxi.dtypes import Floating
-from moonxi.traits import DerivedBlas, DerivedTensor
+from moonxi.traits import DerivedBlas, DerivedImage, DerivedTensor
 
 DERIVED = {
     name: member
-    for trait in (DerivedTensor, DerivedBlas)
+    for trait in (DerivedTensor, DerivedBlas, DerivedImage)
     for name, member in vars(trait).items()
     if callable(member) and not getattr(member, "__isabstractmethod__", False) and not name.startswith("_same")
 }

@@ -1,13 +1,14 @@
 """The operations that a trait derives, and the faster or more exact ways in which `Grad` does some of them itself."""
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moonxi.autodiff import BlasGrad
-from moonxi.backends.numpy import NpArray, numpy
+from moonxi.autodiff import ImageGrad
+from moonxi.backends.numpy import NpArray
 from moonxi.dtypes import F64
-from moonxi.traits import MlpTensor
+from moonxi.traits import ImageModelTensor
 from tests.conformance.case import Operation
 from tests.conformance.draws import seeds
 from tests.conformance.operations import OPERATIONS
@@ -15,8 +16,8 @@ from tests.conformance.primitives_only import DERIVED, PrimitivesOnly
 from tests.conformance.suite import Suite
 
 
-class DerivedGrad[T: MlpTensor](BlasGrad[T]):
-    """`BlasGrad` with every derived operation as the traits define it."""
+class DerivedGrad[T: ImageModelTensor](ImageGrad[T]):
+    """`ImageGrad` with every derived operation as the traits define it."""
 
     __slots__ = ()
 
@@ -25,10 +26,10 @@ for name, member in DERIVED.items():
     setattr(DerivedGrad, name, member)
 
 
-class DerivedSuite(Suite[NpArray[F64]]):
+class DerivedSuite(Suite[PrimitivesOnly[F64]]):
     """Differentiates through the definitions."""
 
-    def lift[U: MlpTensor](self, value: U, /) -> BlasGrad[U]:
+    def lift[U: ImageModelTensor](self, value: U, /) -> ImageGrad[U]:
         return DerivedGrad(value, ())
 
 
@@ -53,7 +54,7 @@ def test_an_interpreter_of_primitives_only_uses_the_definitions() -> None:
 @derived_operations
 @given(data=st.data())
 def test_differentiating_the_definition_gives_the_same(operation: Operation, data: st.DataObject) -> None:
-    suite = DerivedSuite(numpy(F64))
+    suite = DerivedSuite(PrimitivesOnly[F64](np.zeros(())))
     case = data.draw(operation.cases)
     suite.check_value_under_differentiation(case)
     suite.check_gradient(case, data.draw(seeds))

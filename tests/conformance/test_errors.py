@@ -9,7 +9,7 @@ import pytest
 from moonxi.autodiff import constant, variable
 from moonxi.errors import AxisError, LabelError, MoonxiError, OperandError, ShapeError
 from moonxi.key import Key
-from moonxi.traits import MlpTensor
+from moonxi.traits import ImageModelTensor
 from tests.conformance.backends import BACKENDS, INTERPRETERS
 from tests.conformance.suite import Suite
 
@@ -260,7 +260,7 @@ WRONG_SHAPES: dict[str, tuple[Call, type[MoonxiError], str]] = {
 
 @every_backend
 @pytest.mark.parametrize(("call", "error", "text"), WRONG_SHAPES.values(), ids=WRONG_SHAPES.keys())
-def test_a_wrong_call_says_what_is_wrong[T: MlpTensor](
+def test_a_wrong_call_says_what_is_wrong[T: ImageModelTensor](
     suite: Suite[T], call: Call, error: type[MoonxiError], text: str
 ) -> None:
     x, y, s = suite.like.zeros((2, 3)), suite.like.zeros((4, 3)), suite.like
@@ -292,7 +292,7 @@ every_binary_operation = pytest.mark.parametrize(("operation", "call"), BINARY.v
 @every_backend
 @every_binary_operation
 @pytest.mark.parametrize("other", ["text", None, 1j, np.zeros((1, 1)), np.float32(1.0), [1.0]], ids=repr)
-def test_what_is_no_tensor_and_no_number_is_refused[T: MlpTensor](
+def test_what_is_no_tensor_and_no_number_is_refused[T: ImageModelTensor](
     suite: Suite[T], operation: str, call: Callable[[Any, Any], object], other: object
 ) -> None:
     x = suite.like.ones((1, 1))
@@ -305,7 +305,7 @@ def test_what_is_no_tensor_and_no_number_is_refused[T: MlpTensor](
 
 @every_backend
 @every_binary_operation
-def test_a_plain_tensor_does_not_meet_one_under_differentiation[T: MlpTensor](
+def test_a_plain_tensor_does_not_meet_one_under_differentiation[T: ImageModelTensor](
     suite: Suite[T], operation: str, call: Callable[[Any, Any], object]
 ) -> None:
     x = suite.like.ones((1, 1))
@@ -329,7 +329,7 @@ def test_a_plain_tensor_does_not_meet_one_under_differentiation[T: MlpTensor](
 
 @every_backend
 @pytest.mark.parametrize("operation", ["where", "pick", "put", "gather", "scatter_add"])
-def test_masks_and_labels_of_another_level_are_refused[T: MlpTensor](suite: Suite[T], operation: str) -> None:
+def test_masks_and_labels_of_another_level_are_refused[T: ImageModelTensor](suite: Suite[T], operation: str) -> None:
     x = suite.like.ones((1, 1))
     calls: dict[str, Callable[[Any, Any], object]] = {
         "where": lambda x, y: x.where(y <= 0.0, x),
@@ -373,7 +373,7 @@ FROM_THE_LEFT: dict[str, Callable[[Any, Any], object]] = {
 @pytest.mark.parametrize("suite", INTERPRETERS)
 @pytest.mark.parametrize("call", FROM_THE_LEFT.values(), ids=FROM_THE_LEFT.keys())
 @pytest.mark.parametrize("other", [np.ones((1, 1)), np.float32(1.0), "1", None, 1j], ids=repr)
-def test_on_the_left_of_a_tensor_stands_no_array_and_no_text[T: MlpTensor](
+def test_on_the_left_of_a_tensor_stands_no_array_and_no_text[T: ImageModelTensor](
     suite: Suite[T], call: Callable[[Any, Any], object], other: object
 ) -> None:
     x = suite.like.ones((1, 1))
@@ -383,7 +383,7 @@ def test_on_the_left_of_a_tensor_stands_no_array_and_no_text[T: MlpTensor](
 
 
 @pytest.mark.parametrize("suite", INTERPRETERS)
-def test_no_function_of_numpy_takes_a_tensor[T: MlpTensor](suite: Suite[T]) -> None:
+def test_no_function_of_numpy_takes_a_tensor[T: ImageModelTensor](suite: Suite[T]) -> None:
     square_root: Callable[[Any], object] = np.sqrt
     for x in suite.like, variable(suite.like):
         with pytest.raises(TypeError, match="does not support ufuncs"):

@@ -3,7 +3,7 @@ from typing import Protocol
 import pytest
 from typing_extensions import get_protocol_members
 
-from moonxi.traits import BlasTensor, MlpTensor, Tensor
+from moonxi.traits import BlasTensor, ImageModelTensor, ImageTensor, Tensor
 from tests.conformance import test_other_members
 from tests.conformance.operations import OPERATIONS
 
@@ -16,14 +16,14 @@ ELSEWHERE = {
 """Members whose result is no tensor, or depends on the element type: they have tests of their own."""
 
 
-@pytest.mark.parametrize("trait", [Tensor, BlasTensor])
+@pytest.mark.parametrize("trait", [Tensor, BlasTensor, ImageTensor])
 def test_every_member_of_a_trait_has_a_row(trait: type) -> None:
     tested = {operation.member for operation in OPERATIONS} | set(ELSEWHERE)
     assert sorted(get_protocol_members(trait) - tested) == []
 
 
 def test_every_row_is_about_a_member_of_a_trait() -> None:
-    members = get_protocol_members(MlpTensor)
+    members = get_protocol_members(ImageModelTensor)
     assert sorted({operation.member for operation in OPERATIONS} | set(ELSEWHERE)) == sorted(members)
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from moonxi.traits import MlpTensor
+from moonxi.traits import ImageModelTensor
 from tests.conformance.backends import INTERPRETERS
 from tests.conformance.case import Operation
 from tests.conformance.draws import seeds
@@ -26,7 +26,9 @@ other_operations = rows(one for one in OPERATIONS if not one.smooth)
 @every_interpreter
 @every_operation
 @given(data=st.data())
-def test_the_value_is_that_of_numpy[T: MlpTensor](suite: Suite[T], operation: Operation, data: st.DataObject) -> None:
+def test_the_value_is_that_of_numpy[T: ImageModelTensor](
+    suite: Suite[T], operation: Operation, data: st.DataObject
+) -> None:
     case = data.draw(operation.cases)
     suite.check_value(case)
     suite.check_value_under_differentiation(case)
@@ -35,7 +37,7 @@ def test_the_value_is_that_of_numpy[T: MlpTensor](suite: Suite[T], operation: Op
 @every_interpreter
 @smooth_operations
 @given(data=st.data())
-def test_the_gradient_is_the_central_difference[T: MlpTensor](
+def test_the_gradient_is_the_central_difference[T: ImageModelTensor](
     suite: Suite[T], operation: Operation, data: st.DataObject
 ) -> None:
     suite.check_gradient(data.draw(operation.cases), data.draw(seeds))
@@ -44,7 +46,7 @@ def test_the_gradient_is_the_central_difference[T: MlpTensor](
 @every_interpreter
 @smooth_operations
 @given(data=st.data())
-def test_the_second_derivative_is_the_second_difference[T: MlpTensor](
+def test_the_second_derivative_is_the_second_difference[T: ImageModelTensor](
     suite: Suite[T], operation: Operation, data: st.DataObject
 ) -> None:
     suite.check_second_derivative(data.draw(operation.cases), data.draw(seeds))
@@ -53,7 +55,7 @@ def test_the_second_derivative_is_the_second_difference[T: MlpTensor](
 @every_interpreter
 @other_operations
 @given(data=st.data())
-def test_what_has_no_derivative_is_a_constant[T: MlpTensor](
+def test_what_has_no_derivative_is_a_constant[T: ImageModelTensor](
     suite: Suite[T], operation: Operation, data: st.DataObject
 ) -> None:
     suite.check_constant(data.draw(operation.cases))
@@ -64,7 +66,7 @@ def test_what_has_no_derivative_is_a_constant[T: MlpTensor](
 @every_operation
 @settings(max_examples=200, derandomize=False)
 @given(data=st.data())
-def test_a_long_search_finds_no_difference_to_numpy[T: MlpTensor](
+def test_a_long_search_finds_no_difference_to_numpy[T: ImageModelTensor](
     suite: Suite[T], operation: Operation, data: st.DataObject
 ) -> None:
     case = data.draw(operation.cases)

@@ -11,7 +11,7 @@ from moonxi.autodiff import variable
 from moonxi.dtypes import F32, HostArray
 from moonxi.errors import OperandError
 from moonxi.key import Key, philox
-from moonxi.traits import MlpTensor, Shape
+from moonxi.traits import ImageModelTensor, Shape
 from tests.conformance.backends import INTERPRETERS
 from tests.conformance.draws import shapes
 from tests.conformance.suite import Suite
@@ -28,7 +28,7 @@ def words(count: int, key: Key) -> list[int]:
 
 @every_interpreter
 @given(shape=shapes(), key=keys)
-def test_uniform_numbers_are_the_words_of_the_key[T: MlpTensor](suite: Suite[T], shape: Shape, key: Key) -> None:
+def test_uniform_numbers_are_the_words_of_the_key[T: ImageModelTensor](suite: Suite[T], shape: Shape, key: Key) -> None:
     found = suite.like.uniform(shape, key)
     count = int(np.prod(shape))
     if suite.like.dtype is F32:
@@ -46,7 +46,7 @@ def test_uniform_numbers_are_the_words_of_the_key[T: MlpTensor](suite: Suite[T],
 
 @every_interpreter
 @given(shape=shapes(), key=keys)
-def test_normal_numbers_are_box_and_muller_of_the_words_of_the_key[T: MlpTensor](
+def test_normal_numbers_are_box_and_muller_of_the_words_of_the_key[T: ImageModelTensor](
     suite: Suite[T], shape: Shape, key: Key
 ) -> None:
     found = suite.like.normal(shape, key)
@@ -64,7 +64,7 @@ def test_normal_numbers_are_box_and_muller_of_the_words_of_the_key[T: MlpTensor]
 
 
 @every_interpreter
-def test_uniform_and_normal_numbers_have_their_moments[T: MlpTensor](suite: Suite[T]) -> None:
+def test_uniform_and_normal_numbers_have_their_moments[T: ImageModelTensor](suite: Suite[T]) -> None:
     uniform = suite.like.uniform((100_000,), Key(1)).to_host().astype(np.float64)
     assert uniform.min() >= 0.0
     assert uniform.max() < 1.0
@@ -78,7 +78,7 @@ def test_uniform_and_normal_numbers_have_their_moments[T: MlpTensor](suite: Suit
 
 
 @every_interpreter
-def test_the_element_type_is_a_class_and_stays[T: MlpTensor](suite: Suite[T]) -> None:
+def test_the_element_type_is_a_class_and_stays[T: ImageModelTensor](suite: Suite[T]) -> None:
     dtype = suite.like.dtype
     x = suite.like.from_host(np.arange(6).reshape(2, 3))
     assert x.dtype is variable(x).dtype is variable(variable(x)).dtype is dtype
@@ -88,7 +88,7 @@ def test_the_element_type_is_a_class_and_stays[T: MlpTensor](suite: Suite[T]) ->
 
 @every_interpreter
 @pytest.mark.parametrize("number", [2, 2.5, -1, True, 1e-3, np.float64(0.1), 2**40])
-def test_a_python_number_never_changes_the_element_type[T: MlpTensor](suite: Suite[T], number: float) -> None:
+def test_a_python_number_never_changes_the_element_type[T: ImageModelTensor](suite: Suite[T], number: float) -> None:
     dtype = suite.like.dtype
     for shape in (), (1,), (2, 3):
         x = suite.like.full(shape, 0.5)
@@ -114,12 +114,12 @@ def test_a_python_number_never_changes_the_element_type[T: MlpTensor](suite: Sui
 
 
 @every_interpreter
-def test_a_tensor_is_not_a_truth[T: MlpTensor](suite: Suite[T]) -> None:
+def test_a_tensor_is_not_a_truth[T: ImageModelTensor](suite: Suite[T]) -> None:
     _is_not_a_truth(suite.like)
     _is_not_a_truth(variable(suite.like))
 
 
-def _is_not_a_truth[T: MlpTensor](x: T) -> None:
+def _is_not_a_truth[T: ImageModelTensor](x: T) -> None:
     with pytest.raises(OperandError) as error:
         bool(x)
     assert str(error.value) == (
@@ -129,7 +129,7 @@ def _is_not_a_truth[T: MlpTensor](x: T) -> None:
 
 
 @every_interpreter
-def test_a_tensor_equals_nothing_and_is_unlike_nothing[T: MlpTensor](suite: Suite[T]) -> None:
+def test_a_tensor_equals_nothing_and_is_unlike_nothing[T: ImageModelTensor](suite: Suite[T]) -> None:
     name = type(suite.like).__name__
     expected = (
         f"{name} == {name}: == must give one bool and a tensor has many elements: "
@@ -144,7 +144,7 @@ def test_a_tensor_equals_nothing_and_is_unlike_nothing[T: MlpTensor](suite: Suit
 
 
 @every_interpreter
-def test_the_mean_over_nothing_is_nan_and_the_sum_is_zero[T: MlpTensor](suite: Suite[T]) -> None:
+def test_the_mean_over_nothing_is_nan_and_the_sum_is_zero[T: ImageModelTensor](suite: Suite[T]) -> None:
     x = suite.like.zeros((2, 0, 3))
     assert np.isnan(x.mean(1).to_host()).all()
     assert x.mean(1).shape == (2, 3)
@@ -153,7 +153,7 @@ def test_the_mean_over_nothing_is_nan_and_the_sum_is_zero[T: MlpTensor](suite: S
 
 
 @every_interpreter
-def test_a_copy_to_or_from_the_host_shares_nothing[T: MlpTensor](suite: Suite[T]) -> None:
+def test_a_copy_to_or_from_the_host_shares_nothing[T: ImageModelTensor](suite: Suite[T]) -> None:
     source: HostArray = np.zeros((2, 2), suite.like.dtype.type)
     x = suite.like.from_host(source)
     source[0, 0] = 1.0
@@ -164,12 +164,12 @@ def test_a_copy_to_or_from_the_host_shares_nothing[T: MlpTensor](suite: Suite[T]
 
 
 @every_interpreter
-def test_values_that_are_not_finite_follow_numpy[T: MlpTensor](suite: Suite[T]) -> None:
+def test_values_that_are_not_finite_follow_numpy[T: ImageModelTensor](suite: Suite[T]) -> None:
     _values_that_are_not_finite(suite.like)
     _values_that_are_not_finite(variable(suite.like))
 
 
-def _values_that_are_not_finite[T: MlpTensor](like: T) -> None:
+def _values_that_are_not_finite[T: ImageModelTensor](like: T) -> None:
     nan, inf = float("nan"), float("inf")
     array = np.array([nan, inf, -inf, 0.0, -0.0, -1.0])
     x = like.from_host(array)
@@ -189,7 +189,7 @@ def _values_that_are_not_finite[T: MlpTensor](like: T) -> None:
 
 
 @every_interpreter
-def test_softmax_neither_overflows_nor_loses_precision[T: MlpTensor](suite: Suite[T]) -> None:
+def test_softmax_neither_overflows_nor_loses_precision[T: ImageModelTensor](suite: Suite[T]) -> None:
     x = suite.like.from_host(np.array([[1000.0, 0.0, -1000.0], [-1000.0, -1000.0, -1000.0]]))
     np.testing.assert_allclose(x.softmax(1).to_host(), np.array([[1, 0, 0], [1 / 3, 1 / 3, 1 / 3]]), rtol=1e-6)
     np.testing.assert_allclose(x.log_softmax(1).to_host(), np.array([[0, -1000, -2000], [-np.log(3)] * 3]), rtol=1e-6)
@@ -198,7 +198,7 @@ def test_softmax_neither_overflows_nor_loses_precision[T: MlpTensor](suite: Suit
 
 
 @every_interpreter
-def test_at_a_tie_argmax_takes_the_first[T: MlpTensor](suite: Suite[T]) -> None:
+def test_at_a_tie_argmax_takes_the_first[T: ImageModelTensor](suite: Suite[T]) -> None:
     x = suite.like.from_host(np.array([[1.0, 3.0, 3.0], [2.0, 2.0, 2.0]]))
     np.testing.assert_array_equal(x.argmax(-1).to_host(), [1, 0])
     assert x.argmax(-1).to_host().dtype == np.int64
