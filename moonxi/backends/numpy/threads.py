@@ -28,7 +28,7 @@ def parts(length: int, work: int, *, most: int | None = None) -> list[slice]:
     if sharers > 1:
         sharers = 1 if _busy.locked() else min(sharers, _take_over())
     sharers = max(1, sharers)
-    rounds = 1 if most is None else -(-length // (sharers * max(1, most)))
+    rounds = 1 if most is None else max(1, -(-length // (sharers * max(1, most))))
     step = max(1, -(-length // (sharers * rounds)))
     return [slice(first, min(first + step, length)) for first in range(0, length, step)]
 
