@@ -128,11 +128,11 @@ def test_a_missing_argument_is_pythons_own_error() -> None:
 
 def test_an_element_type_that_is_named_is_checked() -> None:
     class Single(nn.Layer):
-        def forward(self, x: Float32[mx.Tensor, "..."]) -> None:
+        def forward[T: mx.Tensor](self, x: Float32[T, "..."]) -> None:
             return None
 
     class Double(nn.Layer):
-        def forward(self, x: Float64[mx.Tensor, "..."]) -> None:
+        def forward[T: mx.Tensor](self, x: Float64[T, "..."]) -> None:
             return None
 
     single, double = mx.numpy(), CPU
@@ -169,11 +169,12 @@ def test_a_wrong_result_under_differentiation_is_refused() -> None:
         def forward[T: mx.Tensor](self, x: Float[T, "n"]) -> Float[T, "n"]:
             return x[: x.shape[0] // 2]
 
-    for x in (numbers(4), mx.variable(numbers(4)), mx.variable(mx.variable(numbers(4)))):
+    levels: list[Any] = [numbers(4), mx.variable(numbers(4)), mx.variable(mx.variable(numbers(4)))]
+    for x in levels:
         with pytest.raises(
             ShapeError, match=r'^Halves\.forward: result: expected Float\[T, "n"\], got \w+\[F64\] \(2,\)'
         ):
-            Halves().forward(x)  # type: ignore[arg-type, unused-ignore]
+            Halves().forward(x)
 
 
 def test_another_layer_of_the_class_with_another_width_is_checked_by_its_own() -> None:
@@ -251,7 +252,8 @@ def test_a_check_in_the_body_knows_the_sizes_of_the_arguments_each_time() -> Non
         take: int
 
         def forward(self, x: Float[Array, "n m"]) -> None:
-            assert isinstance(x[: self.take], Float[Array, "n m"])
+            shape: Any = Float[Array, "n m"]
+            assert isinstance(x[: self.take], shape)
 
     for _ in range(2):
         Asserts(3).forward(numbers(3, 2))
