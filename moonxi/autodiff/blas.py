@@ -2,7 +2,8 @@
 
 from typing import TYPE_CHECKING, Self, override
 
-from moonxi.autodiff.tensor import Grad, Vjp
+from moonxi.autodiff.tensor import Grad
+from moonxi.autodiff.vjp import Vjp
 from moonxi.traits import DerivedBlas, MlpTensor
 
 

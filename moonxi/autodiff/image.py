@@ -9,7 +9,8 @@ from math import prod
 from typing import TYPE_CHECKING, Self, Unpack, override
 
 from moonxi.autodiff.blas import BlasGrad
-from moonxi.autodiff.tensor import Grad, Vjp
+from moonxi.autodiff.tensor import Grad
+from moonxi.autodiff.vjp import Vjp
 from moonxi.traits import ConvOptions, DerivedImage, ImageModelTensor, Labels, Pair, PoolOptions, Shape
 
 

@@ -6,7 +6,7 @@ can be differentiated again by nesting, ``Grad[Grad[T]]``. There is no tape and 
 results, and goes away with them.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from math import prod
 from typing import Self, override
@@ -17,14 +17,12 @@ from numpy.typing import NDArray
 from moonxi import shapes
 from moonxi.autodiff.gradients import Gradients
 from moonxi.autodiff.order import consumers_first
+from moonxi.autodiff.vjp import Vjp, larger, same, summed
 from moonxi.dims import Dim
 from moonxi.dtypes import DType, HostArray
 from moonxi.errors import GradientError, OperandError
 from moonxi.key import Key
 from moonxi.traits import Axes, DerivedTensor, Index, Labels, Mask, Shape, Tensor
-
-type Vjp[T] = Callable[[T], T]
-"""From the gradient of a result to the gradient of one operand."""
 
 
 class Grad[T: Tensor](DerivedTensor["Grad[T]"], Tensor):
@@ -73,9 +71,9 @@ class Grad[T: Tensor](DerivedTensor["Grad[T]"], Tensor):
         parents: tuple[tuple[Grad[T], Vjp[T]], ...] = ()
         shape = value.shape
         if self.parents is not None:
-            parents = ((self, left if self.value.shape == shape else partial(_summed, left, self.value.shape)),)
+            parents = ((self, left if self.value.shape == shape else partial(summed, left, self.value.shape)),)
         if other.parents is not None:
-            undone = right if other.value.shape == shape else partial(_summed, right, other.value.shape)
+            undone = right if other.value.shape == shape else partial(summed, right, other.value.shape)
             parents = (*parents, (other, undone))
         return type(self)(value, parents or None)
 
@@ -168,14 +166,14 @@ class Grad[T: Tensor](DerivedTensor["Grad[T]"], Tensor):
     @override
     def __add__(self, other: Self | float, /) -> Self:
         if isinstance(other, Grad):
-            return self._binary(other, self.value + other.value, _same, _same)
-        return self._unary(self.value + self._number(other, "add"), _same)
+            return self._binary(other, self.value + other.value, same, same)
+        return self._unary(self.value + self._number(other, "add"), same)
 
     @override
     def __sub__(self, other: Self | float, /) -> Self:
         if isinstance(other, Grad):
-            return self._binary(other, self.value - other.value, _same, lambda g: -g)
-        return self._unary(self.value - self._number(other, "subtract"), _same)
+            return self._binary(other, self.value - other.value, same, lambda g: -g)
+        return self._unary(self.value - self._number(other, "subtract"), same)
 
     @override
     def __rsub__(self, other: float, /) -> Self:
@@ -261,7 +259,7 @@ class Grad[T: Tensor](DerivedTensor["Grad[T]"], Tensor):
         x = self.value
         if isinstance(other, Grad):
             y = other.value
-            return self._binary(other, x.maximum(y), lambda g: _larger(g, x, y), lambda g: _larger(g, y, x))
+            return self._binary(other, x.maximum(y), lambda g: larger(g, x, y), lambda g: larger(g, y, x))
         k = self._number(other, "maximum")
         return self._unary(x.maximum(k), lambda g: g.where(x > k, (g * 0.5).where(x.equal(k), 0.0)))
 
@@ -388,20 +386,6 @@ class Grad[T: Tensor](DerivedTensor["Grad[T]"], Tensor):
     def log_softmax(self, axis: int, /) -> Self:
         logs = self.value.log_softmax(axis)
         return self._unary(logs, lambda g: g - logs.exp() * g.sum(axis, keepdims=True))
-
-
-def _same[T](gradient: T) -> T:
-    return gradient
-
-
-def _summed[T: Tensor](vjp: Vjp[T], shape: Shape, gradient: T) -> T:
-    """What a vjp gives, with broadcasting undone."""
-    return vjp(gradient).sum_to(shape)
-
-
-def _larger[T: Tensor](gradient: T, mine: T, other: T) -> T:
-    """The share of ``mine`` in the gradient of a maximum: all, half at a tie, or none."""
-    return gradient.where(mine > other, (gradient * 0.5).where(mine.equal(other), 0.0))
 
 
 def _name(value: object) -> str:
