@@ -30,8 +30,10 @@ def numpy[D: Floating](dtype: type[D], /) -> NpArray[D]: ...
 def numpy(dtype: type[DType] = F32, /) -> object:
     """The NumPy backend as a value: a zero from which tensors are made (``numpy().zeros((3, 4))``).
 
-    Pass it wherever something asks for ``like``. Large operations run on as many threads as NumPy's BLAS has at the first
-    of them (``OPENBLAS_NUM_THREADS``); BLAS itself then stays on one, in the whole process. Raises `OperandError` unless ``dtype`` is `F32` or `F64`."""
+    Pass it wherever something asks for ``like``. Large operations run on as many threads as NumPy's BLAS has at the
+    first of them (``OPENBLAS_NUM_THREADS``); BLAS itself then stays on one, in the whole process.
+
+    Raises `OperandError` unless ``dtype`` is `F32` or `F64`."""
     if dtype is F32:
         return NpArray[F32](np.zeros((), np.float32))
     if dtype is F64:
