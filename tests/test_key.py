@@ -65,6 +65,10 @@ def test_different_folds_are_different_keys(key: Key, data: list[int | str]) -> 
     assert len({key, *folded}) == len(data) + 1
 
 
+def test_all_128_bits_of_the_data_count() -> None:
+    assert len({Key(0).fold(1 << bit) for bit in range(128)}) == 128
+
+
 @given(KEYS, st.integers(0, 1000))
 def test_a_number_and_its_text_are_different_purposes(key: Key, number: int) -> None:
     assert key.fold(number) != key.fold(str(number))

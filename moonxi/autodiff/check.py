@@ -137,7 +137,8 @@ def _derivative(f: Callable[..., Any], order: int, key: Key) -> Callable[..., An
         total = inputs[0].zeros(())
         if result.parents is None:
             return total
-        gradients = result.backward(_weights(result.value, key))
+        # The result r counts as r + r**2 / 2: a gradient that comes in depends on the inputs then, and must keep that.
+        gradients = result.backward(_weights(result.value, key) * (result.value + 1.0))
         for number, (x, argument) in enumerate(zip(inputs, variables, strict=True)):
             direction = x.normal(x.shape, key.fold(f"direction {order} {number}"))
             total = total + (gradients.of(argument) * direction).sum()

@@ -141,6 +141,15 @@ def test_a_gradient_right_in_itself_but_not_differentiable_fails_at_the_second_o
     assert text.endswith(UNSEEN)
 
 
+def test_a_linear_operation_that_cuts_the_gradient_it_gets_fails_at_the_second_order() -> None:
+    def double(x: Plain) -> Plain:
+        return x._unary(x.value * 2.0, lambda g: g.stop_gradient() * 2.0)
+
+    check_gradients(double, X)
+    text = message(lambda: check_gradients(double, X, order=2))
+    assert text.startswith("check_gradients (derivative 2): argument 1 (x) (2, 3), index (")
+
+
 def test_a_wrong_second_derivative_is_blamed_on_its_operation() -> None:
     def wrong_tanh(x: Plain) -> Plain:
         t = x.value.tanh()
@@ -169,6 +178,17 @@ def test_a_gradient_that_is_not_a_number_is_wrong() -> None:
     text = message(lambda: check_gradients(f, X))
     assert "found nan (backward); 6 of 6 elements are wrong" in text
     assert f"f of (2, 3) {BLAME}" in text
+
+
+def test_an_element_that_is_not_a_number_is_the_worst() -> None:
+    weights = cpu.from_host(np.array([1.5, float("nan"), 1.0]))
+
+    def f(x: Plain) -> Plain:
+        return x._unary(x.value, lambda g: g * weights)
+
+    text = message(lambda: check_gradients(f, cpu.ones((3,))))
+    assert "index (1,): expected" in text
+    assert "found nan (backward); 2 of 3 elements are wrong" in text
 
 
 def test_a_function_that_changes_its_operations_is_reported_as_such() -> None:

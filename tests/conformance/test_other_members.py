@@ -179,6 +179,8 @@ def _values_that_are_not_finite[T: ImageModelTensor](like: T) -> None:
         np.testing.assert_array_equal((1.0 / x).to_host(), 1.0 / array)
     np.testing.assert_array_equal(x.exp().to_host()[:3], np.exp(array[:3]))
     np.testing.assert_array_equal(x.relu().to_host(), np.maximum(array, 0.0))
+    small = np.array([2.0**-100, -(2.0**-100)])
+    np.testing.assert_array_equal(like.from_host(small).relu().to_host(), np.maximum(small, 0.0))
     np.testing.assert_array_equal(x.maximum(-0.5).to_host(), np.maximum(array, -0.5))
     np.testing.assert_array_equal(x.max().to_host(), nan)
     np.testing.assert_array_equal(x[1:].max().to_host(), inf)
