@@ -238,13 +238,23 @@ def test_settings_that_make_no_sense_are_refused() -> None:
             optim.Sgd(lr=0.1, momentum=momentum)
     with pytest.raises(ValueError, match=r"^Sgd: nesterov=True, momentum=0: Nesterov's step needs momentum$"):
         optim.Sgd(lr=0.1, nesterov=True)
-    for betas in ((1.0, 0.9), (0.9, -0.1), (nan, 0.9), (0.9, nan)):
+    for betas in ((1.0, 0.9), (0.9, 1.0), (-0.1, 0.9), (0.9, -0.1), (nan, 0.9), (0.9, nan)):
         text = rf"^Adam: beta1={betas[0]}, beta2={betas[1]}: both must be at least 0 and less than 1$"
         with pytest.raises(ValueError, match=text):
             optim.Adam(lr=0.1, beta1=betas[0], beta2=betas[1])
     for epsilon in (0.0, -1e-8, nan):
         with pytest.raises(ValueError, match=rf"^Adam: epsilon={epsilon}: must be positive$"):
             optim.Adam(lr=0.1, epsilon=epsilon)
+
+
+def test_the_settings_at_the_ends_of_their_ranges_are_allowed() -> None:
+    model = pair()
+    for optimizer in (
+        optim.Sgd(lr=0.0, momentum=1.0, weight_decay=0.0),
+        optim.Adam(lr=0.0, beta1=0.0, beta2=0.0, weight_decay=0.0),
+    ):
+        after, _ = optimizer.update(model, model, optimizer.init(model))
+        assert bytes_of(*after.parameters()) == bytes_of(*model.parameters())
 
 
 def test_optimizers_are_values() -> None:
