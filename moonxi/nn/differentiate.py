@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from math import prod
-from typing import Any, Protocol, overload
+from typing import Any, Protocol, cast, overload
 
 from moonxi import shapes
 from moonxi.autodiff import BlasGrad, Grad, ImageGrad, constant, variable
 from moonxi.errors import GradientError
 from moonxi.nn import tree
 from moonxi.nn.scope import Scope
+from moonxi.nn.state import State
 from moonxi.traits import ImageModelTensor, MlpTensor, Tensor
 
 
@@ -128,9 +129,9 @@ def _value_and_grad[T: Tensor](
         )
     gradients = loss_value.backward()
     result_model = model.with_parameters([gradients.of(variables[id(one)]) for one in parameters])
-    if scope.updates:
-        held = tree.states(lifted)
-        after = [scope.updates.get(id(held[path]), held[path].value) for path in tree.states(model)]
+    if scope.updated:
+        held = cast(dict[str, State[Grad[T]]], tree.states(lifted))  # the tensors of a lifted model are lifted
+        after = [scope.newest(held[path]) for path in tree.states(model)]
         plain = [_at_level_of(like, one, "a state after the step").value for one in after]
         result_model = tree.replaced(result_model, None, plain)
     if kept is None:

@@ -26,6 +26,12 @@ class Train:
         shapes.equal("state update (before and after)", state.value.shape, value.shape)
         scope.collect(state, value.stop_gradient())
 
+    def newest[T: Tensor](self, state: State[T], /) -> T:
+        """What an update starts from: the value of the last update in this computation, or the one the model has.
+
+        So a layer that is used twice takes both batches into its running statistics."""
+        return scope.newest(state)
+
 
 @final
 @dataclass(frozen=True, slots=True)

@@ -53,8 +53,10 @@ class BatchNorm2d[T: ImageModelTensor](Module[T]):
                 y, mean, variance = x.batch_norm(self.weight, self.bias, eps=self.eps)
                 values = prod(x.shape) // self.channels
                 unbiased = variance * (float(values) / float(values - 1))
-                mode.update(self.mean, self.mean.value * (1.0 - self.momentum) + mean * self.momentum)
-                mode.update(self.variance, self.variance.value * (1.0 - self.momentum) + unbiased * self.momentum)
+                mode.update(self.mean, mode.newest(self.mean) * (1.0 - self.momentum) + mean * self.momentum)
+                mode.update(
+                    self.variance, mode.newest(self.variance) * (1.0 - self.momentum) + unbiased * self.momentum
+                )
                 return y
             case Eval():
                 return x.batch_norm_with(self.mean.value, self.variance.value, self.weight, self.bias, eps=self.eps)

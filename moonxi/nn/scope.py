@@ -7,7 +7,7 @@ stands in that model. Nothing outlives the scope.
 import threading
 from contextlib import suppress
 from types import TracebackType
-from typing import Self
+from typing import Self, cast
 
 from moonxi.errors import ModuleError
 from moonxi.key import Key
@@ -19,11 +19,11 @@ from moonxi.traits import Tensor
 class Scope:
     """One computation of the model ``root``."""
 
-    __slots__ = ("_calls", "_outer", "_paths", "root", "updates")
+    __slots__ = ("_calls", "_outer", "_paths", "_updates", "root")
 
     def __init__(self, root: object) -> None:
         self.root = root
-        self.updates: dict[int, object] = {}
+        self._updates: dict[int, tuple[object, object]] = {}  # holds the states, so that no identity is given twice
         self._paths: dict[int, str] | None = None
         self._calls: dict[str, int] = {}
         self._outer: Scope | None = None
@@ -43,6 +43,20 @@ class Scope:
         if self._paths is None:
             self._paths = {id(one): path for path, one in tree.layers(self.root)}
         return self._paths.get(id(layer), "")
+
+    def update[T: Tensor](self, state: State[T], value: T, /) -> None:
+        """Note the new value of a state field."""
+        self._updates[id(state)] = state, value
+
+    @property
+    def updated(self) -> bool:
+        """Whether any state field has a new value."""
+        return bool(self._updates)
+
+    def newest[T: Tensor](self, state: State[T], /) -> T:
+        """The last value noted for a state field, or the one that it has."""
+        _, value = self._updates.get(id(state), (state, state.value))
+        return cast(T, value)  # noted for this very state
 
     def call_number(self, name: str) -> int:
         """How often this was asked for the name before, within the scope."""
@@ -90,4 +104,9 @@ def collect[T: Tensor](state: State[T], value: T, /) -> None:
     """Note the new value of a state field; it comes back with the result of the scope."""
     if _active.scope is None:
         raise ModuleError("state update: outside a forward: new state is collected while a model is computed")
-    _active.scope.updates[id(state)] = value
+    _active.scope.update(state, value)
+
+
+def newest[T: Tensor](state: State[T], /) -> T:
+    """The value that a state field has after what was collected until now."""
+    return state.value if _active.scope is None else _active.scope.newest(state)

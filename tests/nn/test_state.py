@@ -26,7 +26,7 @@ class Centred[T: mx.Tensor](nn.Module[T]):
         match mode:
             case mx.Train():
                 now = x.mean(0)
-                mode.update(self.mean, self.mean.value * 0.9 + now * 0.1)
+                mode.update(self.mean, mode.newest(self.mean) * 0.9 + now * 0.1)
                 return (x - now) * self.scale
             case mx.Eval():
                 return (x - self.mean.value) * self.scale
@@ -100,6 +100,32 @@ def test_a_layer_at_two_places_has_one_state_before_and_after() -> None:
     _, gradients = mx.value_and_grad(chain_spread, model, POINTS, TRAIN)
     assert list(gradients.named_states()) == ["layers[0].mean"]
     assert gradients.layers[0] is gradients.layers[2]
+
+
+def test_a_layer_used_twice_takes_both_uses_into_its_state() -> None:
+    def siamese[T: mx.Tensor](model: Centred[T], batch: Points[T], mode: mx.Mode) -> T:
+        return (model.forward(batch.x, mode) - model.forward(batch.x * 3.0, mode)).square().mean()
+
+    _, gradients = mx.value_and_grad(siamese, centred(), POINTS, TRAIN)
+    np.testing.assert_allclose(gradients.mean.value.to_host(), EXPECTED * 0.9 + EXPECTED * 3.0, rtol=1e-14)
+
+
+def test_the_newest_state_is_that_of_the_model_until_it_is_updated() -> None:
+    newest: list[Array] = []
+
+    def watched[T: mx.Tensor](model: Centred[T], batch: Points[T], mode: mx.Mode) -> T:
+        assert isinstance(mode, mx.Train)
+        for _ in range(2):
+            newest.append(mode.newest(model.mean).value)  # type: ignore[attr-defined]
+            mode.update(model.mean, mode.newest(model.mean) + 1.0)
+        return model.scale.sum()
+
+    model = centred()
+    for _ in range(2):
+        _, gradients = mx.value_and_grad(watched, model, POINTS, TRAIN)
+        assert gradients.mean.value.to_host().tolist() == [2.0] * 3
+    assert [one.to_host()[0] for one in newest] == [0.0, 1.0, 0.0, 1.0]
+    assert TRAIN.newest(model.mean) is model.mean.value
 
 
 def test_no_gradient_flows_through_a_state() -> None:
