@@ -9,7 +9,6 @@ Ends with ``test accuracy: 0.9...``, and fails if that is below what the recipe 
 
 import argparse
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from jaxtyping import Float
@@ -29,10 +28,6 @@ class Mlp[T: mx.MlpTensor](nn.Module[T]):
     first: nn.Linear[T]
     second: nn.Linear[T]
     out: nn.Linear[T]
-
-    def map[U: mx.MlpTensor](self, f: Callable[[T], U], /) -> "Mlp[U]":
-        """The same network in another interpreter."""
-        return Mlp(self.first.map(f), self.second.map(f), self.out.map(f))
 
     @classmethod
     def init(cls, like: T, key: mx.Key) -> "Mlp[T]":

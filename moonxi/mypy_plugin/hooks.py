@@ -8,13 +8,17 @@ then counts as checked. ``mypy --show-traceback`` lets it through.
 from collections.abc import Callable
 from functools import partial
 
+from mypy.checker import TypeChecker
 from mypy.nodes import TypeAlias, TypeInfo
 from mypy.options import Options
 from mypy.plugin import AnalyzeTypeContext, ClassDefContext, FunctionContext, MethodContext, Plugin
 from mypy.plugins.default import DefaultPlugin
+from mypy.semanal import SemanticAnalyzer
+from mypy.typeanal import TypeAnalyser
 from mypy.types import Instance, Type, get_proper_type
 
 from moonxi.mypy_plugin.annotations import Annotations
+from moonxi.mypy_plugin.conformance import Conformance, is_own, is_tensor
 from moonxi.mypy_plugin.mixing import check, with_name
 from moonxi.mypy_plugin.module_map import add_map, is_module
 from moonxi.mypy_plugin.traits import is_trait
@@ -47,7 +51,8 @@ class MoonxiPlugin(MapOnly):
         super().__init__(options)
         self._default = DefaultPlugin(options)
         self._annotations = Annotations()
-        self._analyzing = False
+        self._conformance = Conformance()
+        self._default_next = ""
 
     def get_function_hook(self, fullname: str) -> Callable[[FunctionContext], Type]:
         return partial(self._function, fullname, self._default.get_function_hook(fullname))
@@ -56,27 +61,43 @@ class MoonxiPlugin(MapOnly):
         return partial(self._method, fullname, self._default.get_method_hook(fullname))
 
     def get_type_analyze_hook(self, fullname: str) -> Callable[[AnalyzeTypeContext], Type] | None:
-        if self._analyzing:
+        if fullname == self._default_next:
+            self._default_next = ""
             return None
         symbol = self.lookup_fully_qualified(fullname)
         node = symbol.node if symbol is not None else None
+        if isinstance(node, TypeInfo) and is_tensor(node):
+            return partial(self._tensor, fullname)
         if isinstance(node, TypeAlias):
             target = get_proper_type(node.target)
             node = target.type if isinstance(target, Instance) else None
-        return partial(self._trait, node.name) if isinstance(node, TypeInfo) and is_trait(node) else None
+        return partial(self._trait, fullname, node.name) if isinstance(node, TypeInfo) and is_trait(node) else None
 
     def _function(self, fullname: str, default: Callable[[FunctionContext], Type] | None, ctx: FunctionContext) -> Type:
-        self._guarded(lambda: check(ctx, fullname))
+        self._guarded(lambda: self._call(ctx, fullname))
         return default(ctx) if default else with_name(ctx.default_return_type)
 
     def _method(self, fullname: str, default: Callable[[MethodContext], Type] | None, ctx: MethodContext) -> Type:
-        self._guarded(lambda: check(ctx, fullname))
+        self._guarded(lambda: self._call(ctx, fullname))
         return default(ctx) if default else with_name(ctx.default_return_type)
 
-    def _trait(self, name: str, ctx: AnalyzeTypeContext) -> Type:
+    def _call(self, ctx: FunctionContext | MethodContext, fullname: str) -> None:
+        if isinstance(ctx.api, TypeChecker) and not is_own(ctx.api.tree.fullname):
+            self._conformance.learn(ctx.default_return_type, ctx.api.modules)
+        check(ctx, fullname)
+
+    def _tensor(self, fullname: str, ctx: AnalyzeTypeContext) -> Type:
+        typ = self._analyzed(fullname, ctx)
+        semantic = ctx.api.api if isinstance(ctx.api, TypeAnalyser) else None
+        if isinstance(semantic, SemanticAnalyzer) and not is_own(semantic.cur_mod_id):
+            self._guarded(lambda: self._conformance.learn(typ, semantic.modules))
+        return typ
+
+    def _trait(self, fullname: str, name: str, ctx: AnalyzeTypeContext) -> Type:
         self._guarded(lambda: self._annotations.check(ctx, name))
-        self._analyzing = True  # the analysis of this very type would ask for this hook again
-        try:
-            return ctx.api.analyze_type(ctx.type)
-        finally:
-            self._analyzing = False
+        return self._analyzed(fullname, ctx)
+
+    def _analyzed(self, fullname: str, ctx: AnalyzeTypeContext) -> Type:
+        """The type as mypy analyses it by itself, for which it asks for a hook of this name once more."""
+        self._default_next = fullname
+        return ctx.api.analyze_type(ctx.type)

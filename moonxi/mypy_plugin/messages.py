@@ -1,7 +1,6 @@
 """The error code, and what an error says."""
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Final
 
 from mypy.errorcodes import ErrorCode
@@ -41,18 +40,19 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _advice(types: Sequence[Type]) -> str:
-    proper = [get_proper_type(typ) for typ in types]
-    if any(isinstance(typ, TypeVarType) for typ in proper):
+    if any(isinstance(get_proper_type(typ), TypeVarType) for typ in types):
         return "one type variable stands for one class: use the same for all of them"
-    if any(_levels(a) != _levels(b) for a, b in pairwise(proper)):
+    plain = [_plain(typ) for typ in types]
+    if len({levels for _, levels in plain}) > 1:
         return "bring the plain one in with constant(x)"
-    if all(isinstance(a, Instance) and isinstance(b, Instance) and a.type is b.type for a, b in pairwise(proper)):
+    if len({tensor.type for tensor, _ in plain if isinstance(tensor, Instance)}) == 1:
         return "convert one of them explicitly: like.from_host(x.to_host())"
     return "move one of them explicitly: like.from_host(x.to_host())"
 
 
-def _levels(typ: ProperType) -> int:
-    """How many levels of differentiation a tensor class has."""
-    if isinstance(typ, Instance) and any(base.fullname == _GRAD for base in typ.type.mro):
-        return 1 + max((_levels(get_proper_type(arg)) for arg in typ.args), default=0)
-    return 0
+def _plain(typ: Type) -> tuple[ProperType, int]:
+    """The class of the values of a tensor under differentiation, and the levels above it."""
+    proper, levels = get_proper_type(typ), 0
+    while isinstance(proper, Instance) and proper.args and any(base.fullname == _GRAD for base in proper.type.mro):
+        proper, levels = get_proper_type(proper.args[0]), levels + 1
+    return proper, levels

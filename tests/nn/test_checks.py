@@ -246,6 +246,19 @@ def test_annotations_of_values_are_checked_each_time() -> None:
             Padded().forward(x, "same", {"a": "b"})  # type: ignore[dict-item]
 
 
+def test_values_within_containers_are_checked_each_time() -> None:
+    class Steps(nn.Layer):
+        def forward[T: mx.Tensor](self, x: T, kinds: tuple[Literal["up", "down"], ...]) -> T:
+            return x
+
+    x, wrong = numbers(2), ("left",)
+    for _ in range(3):
+        Steps().forward(x, ("up",))
+        Steps().forward(x, ("down",))
+        with pytest.raises(OperandError, match=r"^Steps\.forward: argument kinds: expected .*, got tuple \('left',\)"):
+            Steps().forward(x, wrong)  # type: ignore[arg-type]
+
+
 def test_a_check_in_the_body_knows_the_sizes_of_the_arguments_each_time() -> None:
     @dataclass(frozen=True)
     class Asserts(nn.Layer):
