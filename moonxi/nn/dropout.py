@@ -9,17 +9,22 @@ from moonxi.key import Key
 from moonxi.nn.layer import Layer
 from moonxi.nn.mode import Eval, Mode, Train
 from moonxi.nn.scope import layer_key
-from moonxi.traits import Tensor
+from moonxi.traits import Shape, Tensor
 
 
 def dropout[T: Tensor](x: T, rate: float, key: Key, /) -> T:
     """Each element becomes 0 with probability ``rate``, and the others are divided by ``1 - rate`` (Srivastava 2014).
 
-    Raises `ValueError` for a rate that is not a probability."""
+    Raises `OptionError` for a rate that is not a probability."""
     _probability(rate)
+    return _dropped(x, rate, key, x.shape)
+
+
+def _dropped[T: Tensor](x: T, rate: float, key: Key, shape: Shape) -> T:
+    """``x`` without what a mask of ``shape``, which broadcasts, drops."""
     if rate == 0.0:
         return x
-    kept = x.uniform(x.shape, key) >= rate
+    kept = x.uniform(shape, key) >= rate
     return (x / (1.0 - rate) if rate < 1.0 else x).where(kept, 0.0)
 
 
@@ -61,6 +66,6 @@ class Dropout2d(Layer):
         """The mode must be given: `Train` brings the key, `Eval` switches it off."""
         match mode:
             case Train(key):
-                return x * dropout(x.ones((*x.shape[:2], 1, 1)), self.rate, layer_key(self, key))
+                return _dropped(x, self.rate, layer_key(self, key), (*x.shape[:2], 1, 1))
             case Eval():
                 return x

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import moonxi as mx
 from moonxi import nn
+from moonxi.errors import ShapeError
 from moonxi.nn import dropout
 from tests.nn.models import CPU, Array, numbers
 from tests.nn.test_value_and_grad import Points
@@ -49,8 +50,21 @@ def test_rate_1_drops_what_is_not_finite_too() -> None:
 
 
 def test_evaluation_is_the_identity() -> None:
-    x = numbers(4, 5)
+    x = numbers(4, 5, 2, 3)
     assert nn.Dropout(0.5).forward(x, mx.Eval()) is x
+    assert nn.Dropout2d(0.5).forward(x, mx.Eval()) is x
+
+
+def test_whole_channels_are_dropped_or_scaled() -> None:
+    x = numbers(30, 40, 2, 3)
+    found = nn.Dropout2d(0.25).forward(x, mx.Train(KEY)).to_host() / x.to_host()
+    assert set(np.unique(found.round(12))) == {0.0, round(1.0 / 0.75, 12)}
+    assert (np.ptp(found.reshape(30, 40, 6), axis=-1) < 1e-12).all()
+    assert abs((found == 0.0).mean() - 0.25) < 0.06
+    assert not nn.Dropout2d(1.0).forward(x.full(x.shape, np.inf), mx.Train(KEY)).to_host().any()
+    assert nn.Dropout2d(0.0).forward(x, mx.Train(KEY)) is x
+    with pytest.raises(ShapeError, match=r'^Dropout2d\.forward: argument x: expected Float\[T, "batch channels height'):
+        nn.Dropout2d(0.5).forward(numbers(3, 4), mx.Train(KEY))
 
 
 def test_one_key_gives_one_mask_and_another_another() -> None:
@@ -141,7 +155,7 @@ def test_a_model_in_a_loss_drops_what_it_drops_alone() -> None:
 
 
 @pytest.mark.parametrize("rate", [-0.1, 1.1, float("nan")])
-@pytest.mark.parametrize("make", [nn.Dropout, lambda rate: dropout(ONES, rate, KEY)], ids=["layer", "function"])
+@pytest.mark.parametrize("make", [nn.Dropout, nn.Dropout2d, lambda rate: dropout(ONES, rate, KEY)])
 def test_a_rate_that_is_no_probability_is_refused(rate: float, make: Callable[[float], object]) -> None:
     with pytest.raises(ValueError, match=rf"^dropout: rate {rate}: a probability lies between 0 and 1$"):
         make(rate)

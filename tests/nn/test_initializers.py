@@ -84,6 +84,12 @@ def test_a_shape_without_fans_is_refused(name: str, shape: tuple[int, ...]) -> N
         EVERY[name](mx.numpy(), shape, KEY)
 
 
+@pytest.mark.parametrize("name", UNIFORM)
+def test_one_input_is_not_counted_as_two(name: str) -> None:
+    found = np.abs(UNIFORM[name][0](mx.numpy(), (1, 1000), KEY).to_host()).max()
+    assert found == pytest.approx({"x": sqrt(6.0 / 1001), "k": sqrt(6.0), "l": 1.0}[name[0]], rel=0.02)
+
+
 def test_the_fans_of_a_linear_and_of_a_convolution() -> None:
     assert fans((3, 5)) == (3, 5)
     assert fans((8, 4, 3, 2)) == (4 * 3 * 2, 8 * 3 * 2)

@@ -75,6 +75,24 @@ def test_the_scope_closes_after_a_forward_and_after_an_error() -> None:
     assert active() is None
 
 
+def test_the_scope_around_is_back_after_an_inner_one() -> None:
+    seen: list[object] = []
+
+    def outer[T: mx.MlpTensor](model: Mlp[T], batch: Points[T], mode: nn.Mode) -> T:
+        seen.append(active())
+        _, gradients = mx.value_and_grad(squared_error, model, batch, mode)
+        seen.append(active())
+        with pytest.raises(ShapeError):
+            mx.value_and_grad(squared_error, model, Points(batch.y, batch.y), mode)
+        seen.append(active())
+        return gradients.out.weight.square().sum()
+
+    mx.value_and_grad(outer, Mlp(line(3, 4), line(4, 2)), POINTS, mx.Eval())
+    assert seen[0] is not None
+    assert seen[0] is seen[1] is seen[2]
+    assert active() is None
+
+
 def test_a_layer_that_is_not_of_the_model_goes_by_its_class() -> None:
     stranger = line(7, 2)
 
