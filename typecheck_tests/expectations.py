@@ -34,13 +34,15 @@ class Reported:
 
 
 def read(files: Iterable[Path]) -> list[Expected]:
-    """The marks in the files."""
-    return [
-        Expected(file, number, found["code"], found["message"].strip())
-        for file in files
-        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1)
-        for found in _MARK.finditer(line)
-    ]
+    """The marks in the files. One on a line of its own belongs to the line of code above it."""
+    found: list[Expected] = []
+    for file in files:
+        place = 0
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+            if not line.lstrip().startswith("#"):
+                place = number
+            found += [Expected(file, place, one["code"], one["message"].strip()) for one in _MARK.finditer(line)]
+    return found
 
 
 def differences(expected: Iterable[Expected], reported: Iterable[Reported]) -> list[str]:

@@ -45,6 +45,7 @@ def write(folder: Path) -> list[Path]:
     operations = all_operations()
     files = {
         "matrix_methods": _methods(operations),
+        "matrix_generic": _generic(operations),
         "matrix_right": _right(operations),
     }
     head = _HEAD.format(grads=", ".join(sorted({one.__name__ for one in (_GRAD, _GRAD2, _DEVICE_GRAD)})))

@@ -8,6 +8,7 @@ with all wrong pairs of tensor classes is generated at each run. A line states w
 
     layer.forward(device)  # E: [arg-type]
     mse(host, device)  # E: [tensor-mix] NpArray[F32] (prediction)
+    # E: [misc] a second error of the line above
 
 The copy of moonxi that is checked is the one that Python imports here, else the one beside this folder.
 """

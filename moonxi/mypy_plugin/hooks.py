@@ -11,21 +11,30 @@ from functools import partial
 from mypy.checker import TypeChecker
 from mypy.nodes import TypeAlias, TypeInfo
 from mypy.options import Options
-from mypy.plugin import AnalyzeTypeContext, ClassDefContext, FunctionContext, MethodContext, Plugin
+from mypy.plugin import AnalyzeTypeContext, ClassDefContext, FunctionContext, MethodContext, Plugin, ReportConfigContext
 from mypy.plugins.default import DefaultPlugin
 from mypy.semanal import SemanticAnalyzer
 from mypy.typeanal import TypeAnalyser
 from mypy.types import Instance, Type, get_proper_type
 
 from moonxi.mypy_plugin.annotations import Annotations
-from moonxi.mypy_plugin.conformance import Conformance, is_own, is_tensor
-from moonxi.mypy_plugin.mixing import check, with_name
+from moonxi.mypy_plugin.conformance import Conformance
+from moonxi.mypy_plugin.digest import DIGEST
+from moonxi.mypy_plugin.mixing import checked
 from moonxi.mypy_plugin.module_map import add_map, is_module
 from moonxi.mypy_plugin.traits import is_trait
 
 
+def _is_own(name: str) -> bool:
+    """Whether a module or class is moonxi's."""
+    return name == "moonxi" or name.startswith("moonxi.")
+
+
 class MapOnly(Plugin):
     """Gives modules their ``map``: the part that typed programs cannot do without."""
+
+    def report_config_data(self, ctx: ReportConfigContext) -> str:
+        return DIGEST
 
     def get_base_class_hook(self, fullname: str) -> Callable[[ClassDefContext], None] | None:
         symbol = self.lookup_fully_qualified(fullname)
@@ -36,12 +45,13 @@ class MapOnly(Plugin):
     def _add_map(self, ctx: ClassDefContext) -> None:
         self._guarded(lambda: add_map(ctx))
 
-    def _guarded(self, run: Callable[[], None]) -> None:
+    def _guarded[R](self, run: Callable[[], R]) -> R | None:
         try:
-            run()
+            return run()
         except Exception:
             if self.options.show_traceback:
                 raise
+            return None
 
 
 class MoonxiPlugin(MapOnly):
@@ -66,38 +76,45 @@ class MoonxiPlugin(MapOnly):
             return None
         symbol = self.lookup_fully_qualified(fullname)
         node = symbol.node if symbol is not None else None
-        if isinstance(node, TypeInfo) and is_tensor(node):
-            return partial(self._tensor, fullname)
         if isinstance(node, TypeAlias):
             target = get_proper_type(node.target)
             node = target.type if isinstance(target, Instance) else None
-        return partial(self._trait, fullname, node.name) if isinstance(node, TypeInfo) and is_trait(node) else None
+        if isinstance(node, TypeInfo) and is_trait(node):
+            return partial(self._trait, fullname, node.name)
+        if _is_own(fullname):
+            return partial(self._own_type, fullname)
+        return None
 
     def _function(self, fullname: str, default: Callable[[FunctionContext], Type] | None, ctx: FunctionContext) -> Type:
-        self._guarded(lambda: self._call(ctx, fullname))
-        return default(ctx) if default else with_name(ctx.default_return_type)
+        changed = self._guarded(lambda: self._call(fullname, ctx))
+        return default(ctx) if default else changed or ctx.default_return_type
 
     def _method(self, fullname: str, default: Callable[[MethodContext], Type] | None, ctx: MethodContext) -> Type:
-        self._guarded(lambda: self._call(ctx, fullname))
-        return default(ctx) if default else with_name(ctx.default_return_type)
+        changed = self._guarded(lambda: self._call(fullname, ctx))
+        return default(ctx) if default else changed or ctx.default_return_type
 
-    def _call(self, ctx: FunctionContext | MethodContext, fullname: str) -> None:
-        if isinstance(ctx.api, TypeChecker) and not is_own(ctx.api.tree.fullname):
-            self._conformance.learn(ctx.default_return_type, ctx.api.modules)
-        check(ctx, fullname)
-
-    def _tensor(self, fullname: str, ctx: AnalyzeTypeContext) -> Type:
-        typ = self._analyzed(fullname, ctx)
-        semantic = ctx.api.api if isinstance(ctx.api, TypeAnalyser) else None
-        if isinstance(semantic, SemanticAnalyzer) and not is_own(semantic.cur_mod_id):
-            self._guarded(lambda: self._conformance.learn(typ, semantic.modules))
-        return typ
+    def _call(self, fullname: str, ctx: FunctionContext | MethodContext) -> Type | None:
+        if not isinstance(ctx.api, TypeChecker):
+            return None
+        module = ctx.api.tree.fullname
+        self._conformance.prepare(module, ctx.api.modules)
+        if not _is_own(module):
+            self._conformance.learn(ctx.default_return_type)
+        return checked(ctx, fullname, ctx.api)
 
     def _trait(self, fullname: str, name: str, ctx: AnalyzeTypeContext) -> Type:
         self._guarded(lambda: self._annotations.check(ctx, name))
-        return self._analyzed(fullname, ctx)
+        return self._own_type(fullname, ctx)
 
-    def _analyzed(self, fullname: str, ctx: AnalyzeTypeContext) -> Type:
-        """The type as mypy analyses it by itself, for which it asks for a hook of this name once more."""
-        self._default_next = fullname
-        return ctx.api.analyze_type(ctx.type)
+    def _own_type(self, fullname: str, ctx: AnalyzeTypeContext) -> Type:
+        self._default_next = fullname  # for mypy's own analysis, which asks for a hook of this name once more
+        typ = ctx.api.analyze_type(ctx.type)
+        semantic = ctx.api.api if isinstance(ctx.api, TypeAnalyser) else None
+        # While a module of moonxi is analysed, its traits may be half analysed.
+        if isinstance(semantic, SemanticAnalyzer) and not _is_own(semantic.cur_mod_id):
+            self._guarded(lambda: self._mentioned(typ, semantic))
+        return typ
+
+    def _mentioned(self, typ: Type, semantic: SemanticAnalyzer) -> None:
+        self._conformance.prepare(semantic.cur_mod_id, semantic.modules)
+        self._conformance.learn(typ)

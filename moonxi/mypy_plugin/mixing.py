@@ -9,33 +9,49 @@ from mypy.constraints import SUPERTYPE_OF, infer_constraints
 from mypy.messages import callable_name
 from mypy.nodes import CallExpr, IndexExpr, MemberExpr, NameExpr, TypeApplication
 from mypy.nodes import Context as Position
-from mypy.types import AnyType, CallableType, Instance, ProperType, Type, TypeVarType, get_proper_type
+from mypy.plugin import MethodContext
+from mypy.subtypes import is_subtype
+from mypy.types import AnyType, CallableType, Instance, ProperType, Type, TypeOfAny, TypeVarType, get_proper_type
 
 from moonxi.mypy_plugin import messages
 from moonxi.mypy_plugin.messages import TENSOR_MIX
 from moonxi.mypy_plugin.signatures import Actual, Context, actuals, chosen, generic, solved
-from moonxi.mypy_plugin.solutions import meetings
-from moonxi.mypy_plugin.traits import bounded_by_trait, first_trait, is_object, undecided
+from moonxi.mypy_plugin.solutions import Meeting, meetings
+from moonxi.mypy_plugin.traits import bounded_by_trait, first_trait, is_object, is_trait, names_trait, undecided
 
 _NAMELESS = "<function>"
 
 
-def check(ctx: Context, fullname: str) -> None:
-    """Report the call if it mixes tensor classes."""
-    checker = ctx.api
-    if not isinstance(checker, TypeChecker) or not checker.in_checked_function():
-        return
+def checked(ctx: Context, fullname: str, checker: TypeChecker) -> Type:
+    """The type of the result of the call, after the call has been reported if it mixes tensor classes."""
+    result = ctx.default_return_type
+    if not checker.in_checked_function():
+        return result
+    problem = _call(ctx, fullname, checker)
+    if problem is None or not checker.msg.errors.is_error_code_enabled(TENSOR_MIX):
+        return _with_name(result)
+    checker.fail(problem, ctx.context, code=TENSOR_MIX)
+    return AnyType(TypeOfAny.from_error) if undecided(result) else result  # one error is enough
+
+
+def _call(ctx: Context, fullname: str, checker: TypeChecker) -> str | None:
     trait = _applied(ctx.context)
     if trait is not None:
-        checker.fail(messages.value_of_trait(trait), ctx.context, code=TENSOR_MIX)
-        return
+        return messages.value_of_trait(trait)
     arguments = actuals(ctx)
+    if isinstance(ctx, MethodContext) and _combines(ctx.type, arguments):
+        return messages.forgotten(f'"{fullname.rpartition(".")[2]}"', "Self", ctx.type, checker.options)
     signature = chosen(generic(ctx, fullname, checker), arguments)
     if signature is None:
-        return
-    problem = _problem(signature, arguments, solved(ctx, checker), ctx.context, checker)
-    if problem is not None:
-        checker.fail(problem, ctx.context, code=TENSOR_MIX)
+        return None
+    return _problem(list(meetings(signature, arguments, checker)), signature, solved(ctx, checker), ctx, checker)
+
+
+def _combines(receiver: ProperType, arguments: list[Actual]) -> bool:
+    """Whether a bare trait meets a tensor: ``[x, y]`` of two classes that inherit a trait is a list of the trait."""
+    if not isinstance(receiver, Instance) or not is_trait(receiver.type):
+        return False
+    return any(names_trait(one.typ) or is_subtype(one.typ, receiver) for one in arguments)
 
 
 def _applied(call: Position) -> str | None:
@@ -46,18 +62,14 @@ def _applied(call: Position) -> str | None:
 
 
 def _problem(
-    signature: CallableType,
-    arguments: list[Actual],
-    solution: CallableType | None,
-    call: Position,
-    checker: TypeChecker,
+    met: list[Meeting], signature: CallableType, solution: CallableType | None, ctx: Context, checker: TypeChecker
 ) -> str | None:
-    for meeting in meetings(signature, arguments, checker):
+    for meeting in met:
         if meeting.signature is signature and solution is not None and _decided(meeting.variable, signature, solution):
             continue
         if not meeting.concerns_tensors(checker):
             continue
-        function = _name(meeting.signature, signature, call)
+        function = _name(meeting.signature, signature, ctx.context)
         if meeting.mixes():
             return messages.mix(function, meeting.variable.name, meeting.operands, checker.options)
         undecided_one = meeting.undecided()
@@ -94,7 +106,7 @@ def _is(found: ProperType, variable: TypeVarType) -> bool:
     return isinstance(bound, Instance) and isinstance(found, Instance) and found.type is bound.type
 
 
-def with_name(typ: Type) -> Type:
+def _with_name(typ: Type) -> Type:
     """A generic function as the result of a call, named: mypy runs no hook for calls of what has no name at all."""
     proper = get_proper_type(typ)
     if isinstance(proper, CallableType) and proper.get_name() is None and any(map(bounded_by_trait, proper.variables)):

@@ -52,6 +52,16 @@ def right_literal_list() -> None:
     assert longest([one(), one()]).shape == (2,)
 
 
+def wrong_list_of_two_levels(lifted: mx.BlasGrad[Host], host: Host) -> None:
+    both = [lifted, host]
+    both[0] + both[1]  # E: [tensor-mix] "__add__" gets Tensor for Self
+
+
+def right_list_of_two_levels() -> None:
+    both = [mx.variable(one()), mx.constant(one())]
+    assert (both[0] + both[1]).shape == (2,)
+
+
 def wrong_list_that_is_returned(host: Host, device: Device) -> list[Host]:
     return [host, host.exp(), device]  # E: [list-item]
 

@@ -60,7 +60,7 @@ def right_element_types() -> None:
 
 def wrong_levels_of_differentiation(outer: BlasGrad[BlasGrad[Host]], inner: BlasGrad[Host]) -> None:
     y = outer * 2.0
-    total(y, y * total(y, inner))  # E: [operator]  # E: [tensor-mix] BlasGrad[BlasGrad[NpArray[F32]]] (x)
+    total(y, y * total(y, inner))  # E: [tensor-mix] BlasGrad[BlasGrad[NpArray[F32]]] (x)
 
 
 def right_levels_of_differentiation() -> None:

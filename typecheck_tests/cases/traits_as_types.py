@@ -31,7 +31,7 @@ def right_result() -> Host:
 
 def wrong_local_variable() -> None:
     x: MlpTensor = mx.numpy()  # E: [tensor-mix] "MlpTensor" is a trait
-    print(x.matmul(x))
+    print(x.matmul(x))  # E: [tensor-mix] "matmul" gets MlpTensor for Self
 
 
 def right_local_variable() -> None:
