@@ -59,7 +59,7 @@ $(VENV)/.installed-dev: pyproject.toml $(VENV)/.checkout
 	@touch $(VENV)/.installed $@
 
 $(VENV)/.checkout:
-	@python=$$(PYTHON='$(PYTHON)' scripts/find-python.sh) && \
+	@python=$$(PYTHON='$(PYTHON)' .ci/find-python.sh) && \
 	    echo "Creating $(VENV) with $$python" && "$$python" -m venv --clear '$(VENV)'
 	@pwd -P > $@
 

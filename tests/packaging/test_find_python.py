@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-SCRIPT = Path(__file__).parents[2] / "scripts" / "find-python.sh"
+SCRIPT = Path(__file__).parents[2] / ".ci" / "find-python.sh"
 
 
 class Machine:

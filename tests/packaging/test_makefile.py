@@ -35,7 +35,7 @@ def checkout(tmp_path: Path) -> Path:
     copy.mkdir()
     for name in ["Makefile", "pyproject.toml", "README.md", "LICENSE", "NOTICE", "CHANGELOG.md"]:
         shutil.copy(CHECKOUT / name, copy)
-    for name in ["moonxi", "examples", "scripts"]:
+    for name in ["moonxi", "examples", ".ci"]:
         shutil.copytree(CHECKOUT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
     return copy
 
