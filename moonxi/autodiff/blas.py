@@ -2,12 +2,13 @@
 
 from typing import TYPE_CHECKING, Self, override
 
+from moonxi.autodiff.node import Node
 from moonxi.autodiff.tensor import Grad
 from moonxi.autodiff.vjp import Vjp
 from moonxi.traits import DerivedBlas, MlpTensor
 
 
-class BlasGrad[T: MlpTensor](Grad[T], DerivedBlas["Grad[T]"], MlpTensor):
+class BlasGrad[T: MlpTensor](Grad[T], DerivedBlas[Node[T]], MlpTensor):
     """A tensor under differentiation whose ``T`` has matrix products."""
 
     __slots__ = ()

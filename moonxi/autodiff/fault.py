@@ -59,7 +59,11 @@ def _recorded_by(vjp: object) -> str | None:
     while isinstance(vjp, partial):  # it undoes broadcasting after the vjp proper
         vjp = vjp.args[0]
     names: list[str] = getattr(vjp, "__qualname__", type(vjp).__qualname__).split(".<locals>.")
-    return names[-2] if len(names) > 1 else None if names[0].startswith("_") else names[0]
+    if len(names) == 1:
+        return None if names[0].startswith("_") else names[0]
+    owner, _, method = names[-2].rpartition(".")
+    # The parts of which `Grad` is made are nobody's concern.
+    return f"Grad.{method}" if owner.startswith("Grad") else names[-2]
 
 
 def _graph[T: Tensor](f: Callable[..., Any], inputs: Sequence[T]) -> tuple[list[Grad[T]], list[Grad[T]]]:

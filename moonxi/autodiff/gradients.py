@@ -9,7 +9,7 @@ from moonxi.errors import GradientError
 from moonxi.traits import Tensor
 
 if TYPE_CHECKING:
-    from moonxi.autodiff.tensor import Grad
+    from moonxi.autodiff.node import Node
 
 
 @final
@@ -37,11 +37,11 @@ class Gradients[T: Tensor]:
 
     __slots__ = ("_found", "_kept")
 
-    def __init__(self, found: Mapping[int, T], kept: "Mapping[int, Grad[T]]") -> None:
+    def __init__(self, found: Mapping[int, T], kept: "Mapping[int, Node[T]]") -> None:
         self._found = found
         self._kept = kept  # holds the nodes, so that no identity is given to another object meanwhile
 
-    def state(self, tensor: "Grad[T]", /) -> Untracked | Zero | Value[T]:
+    def state(self, tensor: "Node[T]", /) -> Untracked | Zero | Value[T]:
         """One of the three states, to be matched on."""
         gradient = self._found.get(id(tensor))
         if gradient is not None:
@@ -55,7 +55,7 @@ class Gradients[T: Tensor]:
             )
         return Zero()
 
-    def of(self, tensor: "Grad[T]", /) -> T:
+    def of(self, tensor: "Node[T]", /) -> T:
         """The gradient as a tensor: zeros where the result does not depend on the variable.
 
         Raises `GradientError` for a constant."""

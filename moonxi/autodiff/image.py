@@ -9,12 +9,12 @@ from math import prod
 from typing import TYPE_CHECKING, Self, Unpack, override
 
 from moonxi.autodiff.blas import BlasGrad
-from moonxi.autodiff.tensor import Grad
+from moonxi.autodiff.node import Node
 from moonxi.autodiff.vjp import Vjp
 from moonxi.traits import ConvOptions, DerivedImage, ImageModelTensor, Labels, Pair, PoolOptions, Shape
 
 
-class ImageGrad[T: ImageModelTensor](BlasGrad[T], DerivedImage[Grad[T]], ImageModelTensor):
+class ImageGrad[T: ImageModelTensor](BlasGrad[T], DerivedImage[Node[T]], ImageModelTensor):
     """A tensor under differentiation whose ``T`` is a tensor of images."""
 
     __slots__ = ()

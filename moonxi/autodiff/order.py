@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING
 from moonxi.traits import Tensor
 
 if TYPE_CHECKING:
-    from moonxi.autodiff.tensor import Grad
+    from moonxi.autodiff.node import Node
 
 
-def consumers_first[T: Tensor](result: "Grad[T]") -> "list[Grad[T]]":
+def consumers_first[T: Tensor](result: "Node[T]") -> "list[Node[T]]":
     """Every node that the result was made from, each before its own operands; without recursion."""
-    order: list[Grad[T]] = []
+    order: list[Node[T]] = []
     seen: set[int] = set()
-    stack: list[tuple[Grad[T], bool]] = [(result, False)]
+    stack: list[tuple[Node[T], bool]] = [(result, False)]
     while stack:
         node, done = stack.pop()
         if done:

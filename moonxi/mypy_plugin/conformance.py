@@ -19,7 +19,7 @@ from mypy.typestate import type_state
 from moonxi.mypy_plugin.traits import is_trait, parts
 
 _TRAITS = "moonxi.traits"
-_TENSOR = "moonxi.traits.derived.DerivedTensor"
+_TENSOR = "moonxi.traits.derived.tensor.DerivedTensor"
 
 
 class Conformance:

@@ -147,6 +147,26 @@ class SymbolicTensor(DerivedTensor["SymbolicTensor"]):
         return self._new(self._shape)
 
     @override
+    def expm1(self) -> Self:
+        return self._new(self._shape)
+
+    @override
+    def log1p(self) -> Self:
+        return self._new(self._shape)
+
+    @override
+    def sin(self) -> Self:
+        return self._new(self._shape)
+
+    @override
+    def cos(self) -> Self:
+        return self._new(self._shape)
+
+    @override
+    def erf(self) -> Self:
+        return self._new(self._shape)
+
+    @override
     def tanh(self) -> Self:
         return self._new(self._shape)
 
@@ -202,6 +222,15 @@ class SymbolicTensor(DerivedTensor["SymbolicTensor"]):
         shapes.nothing_to_reduce("max", self._shape, axes)
         return self._new(shapes.reduced("max", self._shape, axes, keepdims=keepdims, one=1))
 
+    @override
+    def prod(self, axes: Axes = None, /, *, keepdims: bool = False) -> Self:
+        return self._new(shapes.reduced("prod", self._shape, axes, keepdims=keepdims, one=1))
+
+    @override
+    def cumsum(self, axis: int, /) -> Self:
+        shapes.axis(self._shape, axis, "cumsum")
+        return self._new(self._shape)
+
     # -- shape ---------------------------------------------------------------------------------------------------
 
     @override
@@ -226,12 +255,22 @@ class SymbolicTensor(DerivedTensor["SymbolicTensor"]):
         shapes.index_kinds(index)
         return self._new(shapes.put_slice(self._shape, index, shape))
 
+    @override
+    def roll(self, shift: int, axis: int, /) -> Self:
+        shapes.axis(self._shape, axis, "roll")
+        return self._new(self._shape)
+
     # -- classes -------------------------------------------------------------------------------------------------
 
     @override
     def argmax(self, axis: int, /) -> Labels[Self]:
         shapes.nothing_to_reduce("argmax", self._shape, axis)
         return self._labels(shapes.reduced("argmax", self._shape, axis, one=1))
+
+    @override
+    def argsort(self, axis: int, /, *, descending: bool = False) -> Labels[Self]:
+        shapes.axis(self._shape, axis, "argsort")
+        return self._labels(self._shape)
 
     @override
     def pick(self, labels: Labels[Self], /) -> Self:

@@ -47,6 +47,19 @@ from moonxi.shapes.images import (
     several_values,
 )
 from moonxi.shapes.indexing import index_kinds, indexed, put_slice, slice_length
+from moonxi.shapes.joining import (
+    concatenate,
+    inverse,
+    pad,
+    split,
+    squeeze,
+    stack,
+    take,
+    tile,
+    to_last,
+    topk,
+    unsqueeze,
+)
 from moonxi.shapes.windows import ConvOptions, Edges, Padding, Pair, PoolOptions, Window, edges
 
 __all__ = [
@@ -63,6 +76,7 @@ __all__ = [
     "axis",
     "broadcast",
     "broadcast_to",
+    "concatenate",
     "conv2d",
     "conv2d_input_grad",
     "conv2d_weight_grad",
@@ -76,10 +90,12 @@ __all__ = [
     "image",
     "index_kinds",
     "indexed",
+    "inverse",
     "item",
     "known",
     "matmul",
     "nothing_to_reduce",
+    "pad",
     "pad2d",
     "per_channel",
     "permute",
@@ -97,6 +113,14 @@ __all__ = [
     "sizes",
     "slice_length",
     "solving",
+    "split",
+    "squeeze",
+    "stack",
     "summed_axes",
+    "take",
+    "tile",
+    "to_last",
+    "topk",
     "transpose",
+    "unsqueeze",
 ]

@@ -4,11 +4,15 @@ from typing import Protocol, runtime_checkable
 
 from moonxi.shapes import ConvOptions, Edges, Padding, Pair, PoolOptions
 from moonxi.traits.blas import BlasTensor
-from moonxi.traits.derived import DerivedBlas, DerivedTensor
-from moonxi.traits.derived_image import DerivedImage
+from moonxi.traits.derived import DerivedBlas, DerivedImage, DerivedTensor
+from moonxi.traits.elementwise import ElementwiseTensor
 from moonxi.traits.image import ImageTensor
+from moonxi.traits.indexed import IndexedTensor
 from moonxi.traits.labels import Labels, Mask
-from moonxi.traits.tensor import Axes, Index, Shape, Tensor
+from moonxi.traits.notation import Axes, Index, Shape, Widths
+from moonxi.traits.reducing import ReducingTensor
+from moonxi.traits.shaping import ShapedTensor
+from moonxi.traits.tensor import Tensor
 
 
 @runtime_checkable
@@ -33,15 +37,20 @@ __all__ = [
     "DerivedImage",
     "DerivedTensor",
     "Edges",
+    "ElementwiseTensor",
     "ImageModelTensor",
     "ImageTensor",
     "Index",
+    "IndexedTensor",
     "Labels",
     "Mask",
     "MlpTensor",
     "Padding",
     "Pair",
     "PoolOptions",
+    "ReducingTensor",
     "Shape",
+    "ShapedTensor",
     "Tensor",
+    "Widths",
 ]

@@ -7,7 +7,7 @@ from typing import Literal, Protocol, Self, Unpack, runtime_checkable
 
 from moonxi.shapes import ConvOptions, Edges, Pair, PoolOptions
 from moonxi.traits.labels import Carrier, Labels
-from moonxi.traits.tensor import Shape
+from moonxi.traits.notation import Shape
 
 
 @runtime_checkable

@@ -16,7 +16,7 @@ from moonxi.dtypes import HostArray, HostLabels, HostMask
 from moonxi.errors import OperandError
 
 if TYPE_CHECKING:
-    from moonxi.traits.tensor import Index, Shape
+    from moonxi.traits.notation import Index, Shape
 
 
 class Carrier(Protocol):
@@ -30,6 +30,7 @@ class Carrier(Protocol):
     def equal(self, other: Self | float, /) -> "Mask[Self]": ...
     def where(self, mask: "Mask[Self]", other: Self | float, /) -> Self: ...
     def reshape(self, shape: "Shape", /) -> Self: ...
+    def permute(self, axes: tuple[int, ...], /) -> Self: ...
     def __getitem__(self, index: "Index", /) -> Self: ...
     def to_host(self) -> HostArray: ...
 
@@ -68,6 +69,10 @@ class Labels[T: Carrier]:
     def reshape(self, shape: "Shape", /) -> "Labels[T]":
         """The same indices in row-major order in another shape."""
         return self._wrap(self.carrier.reshape(shape))
+
+    def permute(self, axes: tuple[int, ...], /) -> "Labels[T]":
+        """Axis ``i`` of the result is axis ``axes[i]`` of these."""
+        return self._wrap(self.carrier.permute(axes))
 
     def __getitem__(self, index: "Index", /) -> "Labels[T]":
         """A part, selected as in ``Tensor.__getitem__``."""

@@ -4,12 +4,13 @@ from typing import Self, override
 
 from moonxi import shapes
 from moonxi.backends.numpy.products import product
+from moonxi.backends.numpy.stored import NumpyStored
 from moonxi.backends.numpy.tensor import NumpyTensor
 from moonxi.dtypes import Floating
 from moonxi.traits import DerivedBlas
 
 
-class NumpyBlas[D: Floating](NumpyTensor[D], DerivedBlas["NumpyTensor[D]"]):
+class NumpyBlas[D: Floating](NumpyTensor[D], DerivedBlas[NumpyStored[D]]):
     """Matrix products by the BLAS that NumPy is built with."""
 
     __slots__ = ()

@@ -9,12 +9,12 @@ from typing import Any, Self, Unpack, override
 from moonxi import shapes
 from moonxi.backends.numpy import convolution, normalisation, pooling
 from moonxi.backends.numpy.blas import NumpyBlas
-from moonxi.backends.numpy.tensor import NumpyTensor
+from moonxi.backends.numpy.stored import NumpyStored
 from moonxi.dtypes import Floating
 from moonxi.traits import ConvOptions, DerivedImage, Labels, Pair, PoolOptions, Shape
 
 
-class NumpyImage[D: Floating](NumpyBlas[D], DerivedImage[NumpyTensor[D]]):
+class NumpyImage[D: Floating](NumpyBlas[D], DerivedImage[NumpyStored[D]]):
     """Convolutions by the BLAS that NumPy is built with."""
 
     __slots__ = ()

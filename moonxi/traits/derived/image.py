@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from moonxi import shapes
 from moonxi.dtypes import HostArray
 from moonxi.shapes import ConvOptions, Edges, Pair, PoolOptions, Window
-from moonxi.traits.derived import DerivedBlas
+from moonxi.traits.derived.blas import DerivedBlas
 from moonxi.traits.labels import Labels
-from moonxi.traits.tensor import Shape, Tensor
+from moonxi.traits.notation import Shape
+from moonxi.traits.tensor import Tensor
 
 _PADS: dict[str, Literal["reflect", "edge", "wrap"]] = {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}
 

@@ -1,0 +1,109 @@
+"""`NumpyStored`: an ndarray as the elements of a tensor, and what every operation on it needs.
+
+Floating-point warnings are NumPy's own and follow ``numpy.errstate``. NumPy checks shapes itself; where it refuses,
+the rule in `moonxi.shapes` says why.
+"""
+
+from collections.abc import Callable
+from typing import Any, Self, override
+
+import numpy as np
+from numpy.typing import NDArray
+
+from moonxi import shapes
+from moonxi.dtypes import F32, F64, I64, Bool, DType, Floating, HostArray
+from moonxi.errors import OperandError
+from moonxi.traits import DerivedTensor, Labels, Mask, Shape
+
+_ELEMENTS: dict[np.dtype[Any], type[DType]] = {np.dtype(d.type): d for d in (F32, F64, I64, Bool)}
+
+
+class NumpyStored[D: Floating](DerivedTensor["NumpyStored[D]"]):
+    """A read-only ndarray. Results are made by ``type(self)(array)``, so that a subclass stays itself."""
+
+    __slots__ = ("data",)
+
+    def __init__(self, data: HostArray, /) -> None:
+        if data.__class__ is not np.ndarray:
+            data = np.asarray(data)  # NumPy gives scalars, not arrays, for results without axes
+        data.flags.writeable = False
+        self.data = data
+
+    @override
+    def __reduce__(self) -> tuple[Callable[..., Self], tuple[HostArray]]:
+        return type(self), (self.data,)
+
+    @override
+    def __repr__(self) -> str:
+        values = np.array2string(self.data, threshold=20, edgeitems=2, precision=4, separator=", ")
+        return f"{type(self).__name__}[{self.dtype.__name__}] {shapes.show(self.shape)} {values}"
+
+    @property
+    @override
+    def shape(self) -> Shape:
+        return self.data.shape
+
+    @property
+    @override
+    def dtype(self) -> type[DType]:
+        return _ELEMENTS[self.data.dtype]
+
+    # -- operands ------------------------------------------------------------------------------------------------
+
+    def _tensor(self, other: Self, operation: str) -> HostArray:
+        """The array of an operand that must be a tensor of this backend and element type."""
+        if isinstance(other, NumpyStored) and other.data.dtype == self.data.dtype:
+            return other.data
+        mine = f"{type(self).__name__}[{self.dtype.__name__}]"
+        raise OperandError(f"{operation}: {mine} with {described(other)}: both operands must be {mine}{_advice(other)}")
+
+    def _operand(self, other: Self | float, operation: str) -> HostArray | float:
+        """The array of an operand, or a plain float, which leaves the element type alone."""
+        return float(other) if isinstance(other, (float, int)) else self._tensor(other, operation)
+
+    def _binary(
+        self, function: Callable[[HostArray, HostArray | float], Any], operation: str, other: Self | float
+    ) -> Self:
+        right: HostArray | float
+        if isinstance(other, NumpyStored) and other.data.dtype is self.data.dtype:
+            right = other.data
+        else:
+            right = self._operand(other, operation)
+        try:
+            return type(self)(function(self.data, right))
+        except ValueError:
+            shapes.broadcast(operation, self.shape, np.shape(right))
+            raise
+
+    def _held(self, held: Labels[Self] | Mask[Self], operation: str) -> NDArray[Any]:
+        """The array of labels or of a mask, which must live in this backend."""
+        if not isinstance(held.carrier, NumpyStored):
+            mine = f"{type(self).__name__}[{self.dtype.__name__}]"
+            raise OperandError(
+                f"{operation}: {mine} with {type(held).__name__} of {described(held.carrier)}: both must live in "
+                "the same tensor class"
+            )
+        return held.carrier.data
+
+
+def kind(value: object) -> str:
+    """The kind of an array's elements, as NumPy abbreviates it; for anything but an array, one that nobody takes."""
+    return value.dtype.kind if isinstance(value, np.ndarray) else "?"
+
+
+def described(value: object) -> str:
+    """What an unsuitable operand is, in a few words."""
+    if isinstance(value, np.ndarray):
+        return f"ndarray of {value.dtype} {shapes.show(value.shape)}"
+    dtype = getattr(value, "dtype", None)
+    return f"{type(value).__name__}[{dtype.__name__}]" if isinstance(dtype, type) else type(value).__name__
+
+
+def _advice(value: object) -> str:
+    if isinstance(value, np.ndarray):
+        return "; bring the array in with x.from_host(array)"
+    if isinstance(value, np.generic):
+        return "; give a Python number, float(value)"
+    if isinstance(value, NumpyStored):
+        return "; convert with x.from_host(y.to_host())"
+    return ""

@@ -1,0 +1,27 @@
+"""The rest of the trait `Tensor`."""
+
+from typing import Self
+
+from moonxi import shapes
+from moonxi.traits.derived.indexed import DerivedIndexed
+from moonxi.traits.notation import Shape
+
+
+class DerivedTensor[I](DerivedIndexed):
+    """The rest of the trait `Tensor`, for the interpreter ``I``."""
+
+    __slots__ = ()
+
+    def _same_interpreter(self, other: I, /) -> I:
+        """Never called: it makes the class invariant in ``I``."""
+        return other
+
+    def zeros(self, shape: Shape, /) -> Self:
+        return self.full(shape, 0.0)
+
+    def ones(self, shape: Shape, /) -> Self:
+        return self.full(shape, 1.0)
+
+    def item(self) -> float:
+        shapes.item(self.shape)
+        return float(self.to_host().reshape(()))

@@ -1,0 +1,1 @@
+"""What moonxi calls of SciPy, which has no types of its own."""
