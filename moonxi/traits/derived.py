@@ -6,6 +6,7 @@ invariant: a list of tensors of two backends has no common tensor class, so a ch
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from math import prod
 from typing import NoReturn, Self, override
 
@@ -125,6 +126,10 @@ class DerivedTensor[I](_Primitives):
     def ones(self, shape: Shape, /) -> Self:
         return self.full(shape, 1.0)
 
+    def __iter__(self) -> Iterator[Self]:
+        """The parts along the first axis; of a single element there are none, which is a `ShapeError`."""
+        return map(self.__getitem__, shapes.parts(self.shape))
+
     def item(self) -> float:
         shapes.item(self.shape)
         return float(self.to_host().reshape(()))
@@ -194,6 +199,7 @@ class DerivedTensor[I](_Primitives):
         return self[..., None].scatter_add(labels[..., None], classes)
 
     def one_hot(self, labels: Labels[Self], classes: int, /) -> Self:
+        shapes.one_hot(labels.shape, classes)
         return self.full(labels.shape, 1.0).put(labels, classes)
 
     def softmax(self, axis: int, /) -> Self:
