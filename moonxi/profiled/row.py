@@ -62,6 +62,6 @@ def _cells(row: Row) -> tuple[str, ...]:
         f"{row.own * 1e3:.3f}",
         f"{row.mean * 1e6:.1f}",
         f"{row.share:.1%}",
-        f"{row.bytes / 1e6:.2f}" if row.bytes else "",
+        f"{row.bytes / 1e6:.3f}" if row.bytes else "",
         "" if rate is None else f"{rate / 1e9:.2f}",
     )
