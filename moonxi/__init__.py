@@ -42,6 +42,11 @@ if TYPE_CHECKING:
     from moonxi.optim import Adam as Adam
     from moonxi.optim import OptimizerState as OptimizerState
     from moonxi.optim import Sgd as Sgd
+    from moonxi.profiled import BlasProfiled as BlasProfiled
+    from moonxi.profiled import ImageProfiled as ImageProfiled
+    from moonxi.profiled import Profile as Profile
+    from moonxi.profiled import Profiled as Profiled
+    from moonxi.profiled import profile as profile
     from moonxi.shape_tensor import ShapeTensor as ShapeTensor
     from moonxi.train import Trainer as Trainer
     from moonxi.traits import BlasTensor as BlasTensor
@@ -62,6 +67,7 @@ _HOMES = {
     "moonxi.key": ("Key",),
     "moonxi.nn": ("Eval", "Mode", "Module", "State", "Train", "value_and_grad"),
     "moonxi.optim": ("Adam", "OptimizerState", "Sgd"),
+    "moonxi.profiled": ("BlasProfiled", "ImageProfiled", "Profile", "Profiled", "profile"),
     "moonxi.shape_tensor": ("ShapeTensor",),
     "moonxi.train": ("Trainer",),
     "moonxi.traits": ("BlasTensor", "ImageModelTensor", "ImageTensor", "Labels", "Mask", "MlpTensor", "Tensor"),

@@ -16,7 +16,7 @@ LAYERS = (
     {"dims"},
     {"dtypes", "key", "shapes"},
     {"traits"},
-    {"backends.numpy", "backends.cupy", "autodiff", "shape_tensor", "profile"},
+    {"backends.numpy", "backends.cupy", "autodiff", "shape_tensor", "profiled"},
     {"nn", "losses", "optim"},
     {"compile", "data"},
     {"train"},

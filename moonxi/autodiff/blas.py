@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Self, override
 
+from moonxi.autodiff import levels
 from moonxi.autodiff.node import Node
 from moonxi.autodiff.tensor import Grad
 from moonxi.autodiff.vjp import Vjp
@@ -16,7 +17,7 @@ class BlasGrad[T: MlpTensor](Grad[T], DerivedBlas[Node[T]], MlpTensor):
     @override
     def matmul(self, other: Self, /) -> Self:
         if not isinstance(other, BlasGrad):
-            raise self._another_level(other, "matmul")
+            raise levels.differ("matmul", self, other)
         x, y = self.value, other.value
         product = x.matmul(y)
         parents: tuple[tuple[Grad[T], Vjp[T]], ...] = ()

@@ -13,8 +13,8 @@ import numpy as np
 
 from moonxi import shapes
 from moonxi.autodiff.lift import variable
+from moonxi.autodiff.node import Node
 from moonxi.autodiff.order import consumers_first
-from moonxi.autodiff.tensor import Grad
 from moonxi.dtypes import HostArray
 from moonxi.key import Key
 from moonxi.traits import Tensor
@@ -47,7 +47,7 @@ def find[T: Tensor](
     return f"no single operation is to blame; the argument goes into {' and '.join(fed)}"
 
 
-def operation[T: Tensor](node: Grad[T]) -> str:
+def operation[T: Tensor](node: Node[T]) -> str:
     """The function that recorded the node, read off its vjps: ``Grad.exp``."""
     names = [_recorded_by(vjp) for _, vjp in node.parents or ()]
     telling = [name for name in names if name is not None]
@@ -66,14 +66,14 @@ def _recorded_by(vjp: object) -> str | None:
     return f"Grad.{method}" if owner.startswith("Grad") else names[-2]
 
 
-def _graph[T: Tensor](f: Callable[..., Any], inputs: Sequence[T]) -> tuple[list[Grad[T]], list[Grad[T]]]:
+def _graph[T: Tensor](f: Callable[..., Any], inputs: Sequence[T]) -> tuple[Sequence[Node[T]], list[Node[T]]]:
     """The variables, and every node of the result, operands first."""
     variables = [variable(x) for x in inputs]
-    result: Grad[T] = f(*variables)
+    result: Node[T] = f(*variables)
     return variables, consumers_first(result)[::-1]
 
 
-def _is_wrong[T: Tensor](node: Grad[T], speeds: dict[int, HostArray], step: float, tolerance: float, key: Key) -> bool:
+def _is_wrong[T: Tensor](node: Node[T], speeds: dict[int, HostArray], step: float, tolerance: float, key: Key) -> bool:
     gradient = node.value.normal(node.shape, key)
     weights = _host(gradient)
     terms = weights * speeds[id(node)]

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from math import prod
 from typing import TYPE_CHECKING, Self, Unpack, override
 
+from moonxi.autodiff import levels
 from moonxi.autodiff.blas import BlasGrad
 from moonxi.autodiff.node import Node
 from moonxi.autodiff.vjp import Vjp
@@ -26,7 +27,7 @@ class ImageGrad[T: ImageModelTensor](BlasGrad[T], DerivedImage[Node[T]], ImageMo
     def _level(self, other: Self, operation: str) -> T:
         """The value of an operand, which must be at this level."""
         if not isinstance(other, ImageGrad):
-            raise self._another_level(other, operation)
+            raise levels.differ(operation, self, other)
         return other.value
 
     @override

@@ -43,6 +43,10 @@ class GradIndexed[T: Tensor](Node[T]):
         return self._unary(self.value.put(plain, classes), lambda g: g.pick(plain))
 
     @override
+    def one_hot(self, labels: Labels[Self], classes: int, /) -> Self:
+        return type(self)(self.value.one_hot(Labels(self._held(labels, "one_hot")), classes))
+
+    @override
     def gather(self, labels: Labels[Self], /) -> Self:
         plain = Labels(self._held(labels, "gather"))
         value, shape = self.value.gather(plain), self.shape

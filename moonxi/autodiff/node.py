@@ -12,12 +12,13 @@ from math import prod
 from typing import Self, override
 
 from moonxi import shapes
+from moonxi.autodiff import levels
 from moonxi.autodiff.gradients import Gradients
-from moonxi.autodiff.order import consumers_first
+from moonxi.autodiff.propagation import propagated
 from moonxi.autodiff.vjp import Vjp, summed
 from moonxi.dims import Dim
 from moonxi.dtypes import DType
-from moonxi.errors import GradientError, OperandError
+from moonxi.errors import GradientError
 from moonxi.traits import DerivedTensor, Labels, Mask, Shape, Tensor
 
 
@@ -76,23 +77,13 @@ class Node[T: Tensor](DerivedTensor["Node[T]"]):
     def _number(self, other: Self | float, operation: str) -> float:
         if isinstance(other, (float, int, Dim)):
             return float(other)
-        raise self._another_level(other, operation)
+        raise levels.differ(operation, self, other)
 
     def _held(self, held: Labels[Self] | Mask[Self], operation: str) -> T:
         """The plain carrier of labels or of a mask at this level."""
         if not isinstance(held.carrier, Node):
-            kind = type(held).__name__
-            raise OperandError(
-                f"{operation}: {_name(self)} with {kind} of {_name(held.carrier)}: both must be under differentiation "
-                f"alike; bring the {kind.lower()} in with {kind.lower()}.map(constant)"
-            )
+            raise levels.held_elsewhere(operation, self, held)
         return held.carrier.value
-
-    def _another_level(self, other: object, operation: str) -> OperandError:
-        return OperandError(
-            f"{operation}: {_name(self)} with {_name(other)}: both operands must be under differentiation alike; "
-            "bring a plain tensor in with constant(x), or take the plain one out with x.value"
-        )
 
     # -- differentiation -----------------------------------------------------------------------------------------
 
@@ -102,8 +93,8 @@ class Node[T: Tensor](DerivedTensor["Node[T]"]):
         ``seed`` has this shape, and may be left out for a single number. Raises `GradientError` for a constant."""
         if self.parents is None:
             raise GradientError(
-                f"backward: {_name(self)} {shapes.show(self.shape)}: a constant depends on no variable; make the "
-                "parameters with variable(x) and compute the loss from them"
+                f"backward: {levels.named(self)} {shapes.show(self.shape)}: a constant depends on no variable; make "
+                "the parameters with variable(x) and compute the loss from them"
             )
         if seed is None:
             if prod(self.shape) != 1:
@@ -114,28 +105,8 @@ class Node[T: Tensor](DerivedTensor["Node[T]"]):
             seed = self.value.full(self.shape, 1.0)
         else:
             shapes.equal("backward (result and seed)", self.shape, seed.shape)
-        kept = {id(node): node for node in keep}
-        found: dict[int, T] = {id(self): seed}
-        for node in consumers_first(self):
-            if not node.parents:
-                kept[id(node)] = node
-                continue
-            gradient = found[id(node)] if id(node) in kept else found.pop(id(node))
-            for parent, vjp in node.parents:
-                contribution = vjp(gradient)
-                before = found.get(id(parent))
-                found[id(parent)] = contribution if before is None else before + contribution
-        return Gradients(found, kept)
+        return propagated(self, seed, keep)
 
     @override
     def stop_gradient(self) -> Self:
         return type(self)(self.value.stop_gradient())
-
-
-def _name(value: object) -> str:
-    """The class with its levels: ``Grad[NpArray[F32]]``."""
-    name = type(value).__name__
-    if isinstance(value, Node):
-        return f"{name}[{_name(value.value)}]"
-    dtype = getattr(value, "dtype", None)
-    return f"{name}[{dtype.__name__}]" if isinstance(dtype, type) else name

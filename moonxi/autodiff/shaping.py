@@ -4,6 +4,7 @@ from functools import partial
 from typing import Self, override
 
 from moonxi import shapes
+from moonxi.autodiff import levels
 from moonxi.autodiff.node import Node
 from moonxi.autodiff.vjp import Vjp
 from moonxi.traits import Index, Shape, Tensor
@@ -44,7 +45,7 @@ class GradShaping[T: Tensor](Node[T]):
         parts: tuple[Node[T], ...] = (self, *others)
         for part in parts:
             if not isinstance(part, Node):
-                raise self._another_level(part, "concatenate")
+                raise levels.differ("concatenate", self, part)
         value = self.value.concatenate(*(other.value for other in others), axis=axis)
         before = (slice(None),) * shapes.axis(self.shape, axis, "concatenate")
         parents: list[tuple[Node[T], Vjp[T]]] = []

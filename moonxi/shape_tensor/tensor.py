@@ -281,6 +281,10 @@ class SymbolicTensor(DerivedTensor["SymbolicTensor"]):
         return self._new(shapes.put(self._shape, self._held(labels, "put"), classes))
 
     @override
+    def one_hot(self, labels: Labels[Self], classes: int, /) -> Self:
+        return self._new(shapes.one_hot(self._held(labels, "one_hot"), classes))
+
+    @override
     def gather(self, labels: Labels[Self], /) -> Self:
         return self._new(shapes.gather(self._shape, self._held(labels, "gather")))
 

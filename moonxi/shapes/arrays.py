@@ -5,7 +5,7 @@ from types import EllipsisType
 from typing import NoReturn
 
 from moonxi.dims import Size, provably_different, provably_equal, provably_less
-from moonxi.errors import AxisError, ShapeError
+from moonxi.errors import AxisError, OperandError, ShapeError
 from moonxi.shapes.agreement import differ
 
 type Sizes = tuple[Size, ...]
@@ -177,6 +177,18 @@ def item(shape: Sizes) -> None:
         fail("item", show(shape), f"needs exactly one element, not {prod(shape)}; reduce it, or use to_host()")
 
 
+def parts(shape: Sizes) -> range:
+    """The positions along the first axis, for a loop over the parts."""
+    if not shape:
+        fail("iterate", show(shape), "one element has no parts to loop over; read it with .item() or .to_host()")
+    if not isinstance(shape[0], int):
+        raise OperandError(
+            f"iterate: {show(shape)}: a loop needs to know how many parts there are, and {shape[0]} stands for any "
+            "number; compute with the whole tensor"
+        )
+    return range(shape[0])
+
+
 def pick[S: Size](shape: tuple[S, ...], labels: tuple[S, ...]) -> tuple[S, ...]:
     """Labels for every position but the last axis, which is that of the classes."""
     if not shape or len(labels) != len(shape) - 1 or any(map(differ, shape, labels)):
@@ -189,6 +201,11 @@ def put[S: Size](shape: tuple[S, ...], labels: tuple[S, ...], classes: S) -> tup
     if len(labels) != len(shape) or any(map(differ, shape, labels)):
         fail("put", f"{show(shape)}, labels {show(labels)}", "there must be one label for each element")
     return sizes("put", (*labels, classes))
+
+
+def one_hot[S: Size](labels: tuple[S, ...], classes: S) -> tuple[S, ...]:
+    """Any labels, and a number of classes that is not negative."""
+    return sizes("one_hot", (*labels, classes))
 
 
 def gather[S: Size](shape: tuple[S, ...], labels: tuple[S, ...]) -> tuple[S, ...]:

@@ -162,12 +162,13 @@ class Trainer[T: Tensor, M, B]:
         test: Batches[B] | None = None,
         save_to: str | os.PathLike[str] | None = None,
         progress: bool = True,
+        after_epoch: Callable[[EpochRecord], None] | None = None,
     ) -> History:
         """Train for a number of epochs, and after each evaluate on ``test``. A second call goes on with the next epoch.
 
         With ``progress`` there is a bar for each epoch on a terminal and a line after it. Ctrl-C ends the run cleanly:
         the history says so, and the model is that after the last whole step. With ``save_to`` the weights are written
-        there at the end, and then too.
+        there at the end, and then too. ``after_epoch`` is given the record of each epoch at its end.
 
         Raises `NonFiniteError` as `step` does, and before the first step `CheckpointError` if nothing can be written
         there and `OptionError` for a negative number of epochs."""
@@ -184,6 +185,8 @@ class Trainer[T: Tensor, M, B]:
                 history.epochs.append(record)
                 if progress:
                     print(line(record, last), flush=True)
+                if after_epoch is not None:
+                    after_epoch(record)
         except KeyboardInterrupt:
             history.interrupted = True
             if progress:

@@ -2,9 +2,11 @@
 
 from typing import Protocol, Self, runtime_checkable
 
+from moonxi.traits.labels import Carrier
+
 
 @runtime_checkable
-class BlasTensor(Protocol):
+class BlasTensor(Carrier, Protocol):
     """A tensor whose last two axes are the rows and columns of a matrix."""
 
     __slots__ = ()

@@ -6,12 +6,13 @@ for a number to compute with. The classes are invariant in ``T``, so that a chec
 device logits without any help.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn, Protocol, Self, override
 
 import numpy as np
 
+from moonxi import shapes
 from moonxi.dtypes import HostArray, HostLabels, HostMask
 from moonxi.errors import OperandError
 
@@ -78,6 +79,10 @@ class Labels[T: Carrier]:
         """A part, selected as in ``Tensor.__getitem__``."""
         return self._wrap(self.carrier[index])
 
+    def __iter__(self) -> "Iterator[Labels[T]]":
+        """The parts along the first axis; of one index there are none, which is a `ShapeError`."""
+        return map(self.__getitem__, shapes.parts(self.shape))
+
     def to_host(self) -> HostLabels:
         """A copy as a NumPy array of int64."""
         return np.asarray(self.carrier.to_host(), dtype=np.int64)
@@ -133,6 +138,10 @@ class Mask[T: Carrier]:
     def __getitem__(self, index: "Index", /) -> "Mask[T]":
         """A part, selected as in ``Tensor.__getitem__``."""
         return self._wrap(self.carrier[index])
+
+    def __iter__(self) -> "Iterator[Mask[T]]":
+        """The parts along the first axis; of one boolean there are none, which is a `ShapeError`."""
+        return map(self.__getitem__, shapes.parts(self.shape))
 
     def __bool__(self) -> bool:
         raise OperandError(

@@ -223,7 +223,27 @@ WRONG_SHAPES: dict[str, tuple[Call, type[MoonxiError], str]] = {
     "one_hot": (
         lambda x, y, s: x.one_hot(_labels(x, 1, 2, 3), 3),
         LabelError,
-        "put: labels (3,): label 3 at [2] is not a class from 0 to 2 (1 of 3 labels are outside)",
+        "one_hot: labels (3,): label 3 at [2] is not a class from 0 to 2 (1 of 3 labels are outside)",
+    ),
+    "one_hot, classes": (
+        lambda x, y, s: x.one_hot(_labels(x, 1, 2, 3), -1),
+        ShapeError,
+        "one_hot: (3, -1): a size cannot be negative",
+    ),
+    "iterate": (
+        lambda x, y, s: list(s),
+        ShapeError,
+        "iterate: (): one element has no parts to loop over; read it with .item() or .to_host()",
+    ),
+    "iterate, labels": (
+        lambda x, y, s: list(x[0].argmax(0)),
+        ShapeError,
+        "iterate: (): one element has no parts to loop over; read it with .item() or .to_host()",
+    ),
+    "iterate, a mask": (
+        lambda x, y, s: list(s > 0.0),
+        ShapeError,
+        "iterate: (): one element has no parts to loop over; read it with .item() or .to_host()",
     ),
     # operands of a kind that no tensor takes
     "labels": (

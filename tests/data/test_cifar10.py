@@ -36,6 +36,7 @@ from tests.data.cifar_files import (
     write,
 )
 from tests.data.mirror import mirror, sends
+from tests.parameter_names import counted
 
 MODULE = import_module("moonxi.data.cifar10")  # moonxi.data.cifar10, as an attribute, is the function
 
@@ -135,6 +136,7 @@ def test_a_place_without_the_data_set_is_refused_with_advice(tmp_path: Path) -> 
         (bytes(3074), "expected one or more records of 3073 bytes, found 3074 bytes"),
         (bytes(3073) + b"\x0a" + bytes(3072), "expected labels from 0 to 9, found 10 at 1"),
     ],
+    ids=counted,
 )
 def test_a_damaged_binary_file_is_refused(content: bytes, message: str) -> None:
     with pytest.raises(DataError, match=f"^cifar10: b: {message}$"):
@@ -159,6 +161,7 @@ LABELS = b"(K\x03K\x04e"
             "expected labels from 0 to 9, found a huge number at 1",
         ),
     ],
+    ids=counted,
 )
 def test_a_damaged_python_file_is_refused(content: bytes, message: str) -> None:
     with pytest.raises(DataError, match=f"^cifar10: b: {message}$"):
@@ -303,6 +306,7 @@ def test_image_folders_and_archives_of_them_are_sorted_by_class_and_name(tmp_pat
         ("train/cat/0.png", picture(0, size=16), r"\(16, 16\)"),
         ("test/unicorn/0.png", picture(0), "expected (one of )?the classes"),
     ],
+    ids=counted,
 )
 def test_images_that_are_none_or_others_are_refused(name: str, content: bytes, message: str, tmp_path: Path) -> None:
     files = PICTURES | {name: content}

@@ -131,6 +131,26 @@ def test_a_compressed_file_does_not_depend_on_its_name(tmp_path: Path) -> None:
         (gzip.compress(b"\0\0\x08\1\0\0\0\2ab")[:-8] + bytes(8), "found a damaged one: CRC check failed"),
         (gzip.compress(b"\0\0\x08\1\0\0\0\2abc"), "expected 2 bytes after the header .* found more"),
     ],
+    ids=[
+        "empty",
+        "cut in the magic number",
+        "magic number",
+        "element type",
+        "a web page",
+        "cut in the sizes",
+        "too few bytes",
+        "too many bytes",
+        "no data for huge sizes",
+        "too many axes",
+        "sizes beyond NumPy",
+        "gzip: the magic number only",
+        "gzip: last byte missing",
+        "gzip: cut in the data",
+        "gzip: method of compression",
+        "gzip: more after the end",
+        "gzip: checksum",
+        "gzip: too many bytes",
+    ],
 )
 def test_a_file_that_is_not_right_is_refused_with_what_was_expected_and_found(content: bytes, message: str) -> None:
     with pytest.raises(DataError, match=f"^read_idx: a file: .*{message}"):

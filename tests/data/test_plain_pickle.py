@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from moonxi.data.plain_pickle import read_plain_pickle
 from moonxi.errors import DataError
 from tests.data.cifar_files import images, python_batch
+from tests.parameter_names import counted
 
 GOOD = python_batch(images(2, 0), [3, 7])
 plain = st.recursive(
@@ -102,6 +103,7 @@ RECONSTRUCT = b"cnumpy.core.multiarray\n_reconstruct\n"
         (b"}}b.", "a state of dict that arrays of uint8 do not have"),
         (b"S'print'\n)R.", "a call of str"),
     ],
+    ids=counted,
 )
 def test_what_is_no_plain_value_is_refused_by_name(content: bytes, found: str) -> None:
     with pytest.raises(DataError) as caught:
@@ -123,6 +125,7 @@ def test_what_is_no_plain_value_is_refused_by_name(content: bytes, found: str) -
         (b"}}Ns.", "expected a pickle, found a damaged one: a key is no string"),
         (b"g9\n.", "expected a pickle, found a damaged one: 9"),
     ],
+    ids=counted,
 )
 def test_a_damaged_pickle_is_refused(content: bytes, message: str) -> None:
     with pytest.raises(DataError) as caught:

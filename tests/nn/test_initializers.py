@@ -95,6 +95,28 @@ def test_the_fans_of_a_linear_and_of_a_convolution() -> None:
     assert fans((8, 4, 3, 2)) == (4 * 3 * 2, 8 * 3 * 2)
 
 
+@pytest.mark.parametrize("name", EVERY)
+def test_the_weights_of_a_convolution_spread_by_its_fans(name: str) -> None:
+    shape = (64, 24, 5, 3)  # every output sums over 24 channels of 5 by 3 pixels; every input feeds 64 of them
+    fan_in, fan_out = 24 * 5 * 3, 64 * 5 * 3
+    found = EVERY[name](mx.numpy(mx.F64), shape, KEY).to_host()
+    expected = {
+        "xavier_uniform": 2.0 / (fan_in + fan_out),
+        "xavier_normal": 2.0 / (fan_in + fan_out),
+        "kaiming_uniform": 2.0 / fan_in,
+        "kaiming_normal": 2.0 / fan_in,
+        "lecun_uniform": 1.0 / (3.0 * fan_in),
+    }[name]
+    assert found.shape == shape
+    assert found.var() == pytest.approx(expected, rel=0.05)
+
+
+@pytest.mark.parametrize("groups", [1, 4])
+def test_a_convolution_counts_the_inputs_of_its_group_only(groups: int) -> None:
+    layer = nn.Conv2d.init(8, 16, 3, like=mx.numpy(), key=KEY, groups=groups, weight=initializers.kaiming_uniform)
+    assert np.abs(layer.weight.to_host()).max() == pytest.approx(sqrt(6.0 / (8 / groups * 9)), rel=0.02)
+
+
 def test_zeros_are_zeros_of_any_shape() -> None:
     for shape in ((), (3,), (2, 3, 4)):
         found = initializers.zeros(mx.numpy(mx.F64), shape, KEY)

@@ -19,6 +19,7 @@ import moonxi as mx
 from moonxi import nn
 from moonxi.errors import CheckpointError
 from tests.nn.models import CPU, Array, Everywhere, Holder, Mlp, Pair, line, numbers
+from tests.parameter_names import counted
 
 
 @dataclass(frozen=True)
@@ -185,7 +186,7 @@ def test_a_file_that_cannot_be_read_is_refused_with_the_reason(
     assert str(caught.value) == f"load: {path}: cannot be read: {reason}"
 
 
-@pytest.mark.parametrize("content", [b"", b"\0", b"hello, world", b"\x80\x02}q\x00.", b"\xff" * 100], ids=repr)
+@pytest.mark.parametrize("content", [b"", b"\0", b"hello, world", b"\x80\x02}q\x00.", b"\xff" * 100], ids=counted)
 def test_a_file_of_another_kind_is_refused(path: Path, content: bytes) -> None:
     path.write_bytes(content)
     with pytest.raises(CheckpointError, match=r": not a whole safetensors file: "):

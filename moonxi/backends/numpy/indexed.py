@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from moonxi import shapes
+from moonxi.backends.numpy.class_indices import checked
 from moonxi.backends.numpy.stored import NumpyStored
-from moonxi.dtypes import Floating
-from moonxi.errors import LabelError
-from moonxi.traits import Labels
+from moonxi.dtypes import Floating, HostArray
+from moonxi.traits import Labels, Shape
 
 
 class NumpyIndexed[D: Floating](NumpyStored[D]):
@@ -37,13 +37,13 @@ class NumpyIndexed[D: Floating](NumpyStored[D]):
     @override
     def take(self, labels: Labels[Self], axis: int, /) -> Self:
         axis = shapes.axis(self.shape, axis, "take")
-        found = _checked(self._held(labels, "take"), self.shape[axis], "take")
+        found = checked(self._held(labels, "take"), self.shape[axis], "take")
         return type(self)(np.take(self.data, found, axis))
 
     @override
     def gather(self, labels: Labels[Self], /) -> Self:
         shapes.gather(self.shape, labels.shape)
-        found = _checked(self._held(labels, "gather"), self.shape[-1], "gather")
+        found = checked(self._held(labels, "gather"), self.shape[-1], "gather")
         if found.ndim == 1:
             return type(self)(np.take(self.data, found, -1))
         found = found.reshape((1,) * (self.data.ndim - found.ndim) + found.shape)
@@ -52,7 +52,7 @@ class NumpyIndexed[D: Floating](NumpyStored[D]):
     @override
     def scatter_add(self, labels: Labels[Self], size: int, /) -> Self:
         shape = shapes.scatter_add(self.shape, labels.shape, size)
-        found = _checked(self._held(labels, "scatter_add"), size, "scatter_add")
+        found = checked(self._held(labels, "scatter_add"), size, "scatter_add")
         row: Any = np.arange(0, prod(shape), size).reshape((*shape[:-1], 1)) if size else 0
         places: NDArray[np.intp] = np.broadcast_to(found + row, self.shape)
         sums = np.bincount(places.reshape(-1), self.data.reshape(-1), prod(shape))  # in float64
@@ -61,30 +61,26 @@ class NumpyIndexed[D: Floating](NumpyStored[D]):
     @override
     def pick(self, labels: Labels[Self], /) -> Self:
         shape = shapes.pick(self.shape, labels.shape)
-        flat = _checked(self._held(labels, "pick"), self.shape[-1], "pick").reshape(-1)
+        flat = checked(self._held(labels, "pick"), self.shape[-1], "pick").reshape(-1)
         return type(self)(self.data.reshape(flat.size, self.shape[-1])[np.arange(flat.size), flat].reshape(shape))
 
     @override
     def put(self, labels: Labels[Self], classes: int, /) -> Self:
         shape = shapes.put(self.shape, labels.shape, classes)
-        flat = _checked(self._held(labels, "put"), classes, "put").reshape(-1)
-        out = np.zeros((flat.size, classes), self.data.dtype)
-        out[np.arange(flat.size), flat] = self.data.reshape(-1)
+        return self._spread(self.data.reshape(-1), checked(self._held(labels, "put"), classes, "put"), shape)
+
+    @override
+    def one_hot(self, labels: Labels[Self], classes: int, /) -> Self:
+        shape = shapes.one_hot(labels.shape, classes)
+        return self._spread(1.0, checked(self._held(labels, "one_hot"), classes, "one_hot"), shape)
+
+    def _spread(self, values: HostArray | float, labels: NDArray[Any], shape: Shape) -> Self:
+        """The values at the labels' places along the last axis, and zeros."""
+        out = np.zeros((labels.size, shape[-1]), self.data.dtype)
+        out[np.arange(labels.size), labels.reshape(-1)] = values
         return type(self)(out.reshape(shape))
 
 
 def _carrier(indices: Any) -> Any:
     """Indices as the elements of a carrier."""
     return indices.astype(np.int64, copy=False)
-
-
-def _checked(labels: NDArray[Any], classes: int, operation: str) -> NDArray[Any]:
-    """The labels, after checking that each names a class."""
-    if labels.size and (labels.min() < 0 or labels.max() >= classes):
-        wrong = np.flatnonzero((labels < 0) | (labels >= classes))
-        where = ", ".join(map(str, np.unravel_index(wrong[0], labels.shape)))
-        raise LabelError(
-            f"{operation}: labels {shapes.show(labels.shape)}: label {labels.flat[wrong[0]]} at [{where}] is not a "
-            f"class from 0 to {classes - 1} ({wrong.size} of {prod(labels.shape)} labels are outside)"
-        )
-    return labels

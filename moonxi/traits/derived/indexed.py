@@ -47,4 +47,5 @@ class DerivedIndexed(DerivedReducing):
         return self[..., None].scatter_add(labels[..., None], classes)
 
     def one_hot(self, labels: Labels[Self], classes: int, /) -> Self:
+        shapes.one_hot(labels.shape, classes)
         return self.full(labels.shape, 1.0).put(labels, classes)

@@ -1,5 +1,6 @@
 """The rest of the trait `ShapedTensor`."""
 
+from collections.abc import Iterator
 from itertools import accumulate, pairwise
 from typing import Self
 
@@ -12,6 +13,10 @@ class DerivedShaping(DerivedElementwise):
     """Moving and joining by means of slices, and of putting slices into zeros."""
 
     __slots__ = ()
+
+    def __iter__(self) -> Iterator[Self]:
+        """The parts along the first axis; of a single element there are none, which is a `ShapeError`."""
+        return map(self.__getitem__, shapes.parts(self.shape))
 
     def squeeze(self, axes: int | tuple[int, ...], /) -> Self:
         return self.reshape(shapes.squeeze(self.shape, axes))

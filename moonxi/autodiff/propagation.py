@@ -1,0 +1,29 @@
+"""From the gradient of a result to the gradients of all that it was made from."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from moonxi.autodiff.gradients import Gradients
+from moonxi.autodiff.order import consumers_first
+from moonxi.traits import Tensor
+from moonxi.traits.passes import backward_pass
+
+if TYPE_CHECKING:
+    from moonxi.autodiff.node import Node
+
+
+def propagated[T: Tensor](result: "Node[T]", seed: T, keep: "Iterable[Node[T]]") -> Gradients[T]:
+    """The gradients of the variables and of ``keep``, given that of the result; the others are let go on the way."""
+    kept = {id(node): node for node in keep}
+    found: dict[int, T] = {id(result): seed}
+    with backward_pass():
+        for node in consumers_first(result):
+            if not node.parents:
+                kept[id(node)] = node
+                continue
+            gradient = found[id(node)] if id(node) in kept else found.pop(id(node))
+            for parent, vjp in node.parents:
+                contribution = vjp(gradient)
+                before = found.get(id(parent))
+                found[id(parent)] = contribution if before is None else before + contribution
+    return Gradients(found, kept)
