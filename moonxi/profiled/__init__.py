@@ -2,7 +2,7 @@
 
 from moonxi.profiled.blas import BlasProfiled
 from moonxi.profiled.image import ImageProfiled
-from moonxi.profiled.profile import Profile
+from moonxi.profiled.report import Profile
 from moonxi.profiled.row import Row
 from moonxi.profiled.tensor import Profiled
 from moonxi.profiled.wrap import profile

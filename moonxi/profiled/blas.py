@@ -3,20 +3,15 @@
 from typing import TYPE_CHECKING, Self, override
 
 from moonxi.profiled.tensor import Profiled
+from moonxi.profiled.timed import Timed
 from moonxi.profiled.work import multiply_adds, size
 from moonxi.traits import DerivedBlas, MlpTensor
 
 
-class BlasProfiled[T: MlpTensor](Profiled[T], DerivedBlas[Profiled[T]]):
+class BlasProfiled[T: MlpTensor](Profiled[T], DerivedBlas[Timed[T]]):
     """A timed tensor whose ``T`` has matrix products."""
 
     __slots__ = ()
-
-    def _tensor(self, other: Self, operation: str) -> T:
-        """The value of an operand that cannot be a number."""
-        if isinstance(other, BlasProfiled):
-            return other.value
-        raise self._not_profiled(other, operation)
 
     @override
     def matmul(self, other: Self, /) -> Self:

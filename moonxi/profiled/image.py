@@ -4,12 +4,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal, Self, Unpack, override
 
 from moonxi.profiled.blas import BlasProfiled
-from moonxi.profiled.tensor import Profiled
+from moonxi.profiled.timed import Timed
 from moonxi.profiled.work import Work, moved, multiply_adds, size
 from moonxi.traits import ConvOptions, DerivedImage, Edges, ImageModelTensor, Labels, Pair, PoolOptions, Shape
 
 
-class ImageProfiled[T: ImageModelTensor](BlasProfiled[T], DerivedImage[Profiled[T]]):
+class ImageProfiled[T: ImageModelTensor](BlasProfiled[T], DerivedImage[Timed[T]]):
     """A timed tensor whose ``T`` is a tensor of images."""
 
     __slots__ = ()

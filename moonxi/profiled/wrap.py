@@ -4,7 +4,7 @@ from typing import overload
 
 from moonxi.profiled.blas import BlasProfiled
 from moonxi.profiled.image import ImageProfiled
-from moonxi.profiled.profile import Profile
+from moonxi.profiled.report import Profile
 from moonxi.profiled.tensor import Profiled
 from moonxi.traits import ImageModelTensor, MlpTensor, Tensor
 

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moonxi.autodiff import BlasGrad, Grad, constant, variable
+from moonxi.autodiff.node import Node
 from moonxi.autodiff.order import consumers_first
 from moonxi.backends.numpy import NpArray, numpy
 from moonxi.dtypes import F32, F64
@@ -85,7 +86,7 @@ def test_every_node_comes_once_and_before_its_operands(result: Grad[NpArray[F64]
 
 @given(graphs())
 def test_the_gradient_is_the_sum_over_all_paths(result: Grad[NpArray[F64]]) -> None:
-    def paths(node: Grad[NpArray[F64]], weight: float) -> float:
+    def paths(node: Node[NpArray[F64]], weight: float) -> float:
         if not node.parents:
             return weight if node.parents == () else 0.0
         return sum(paths(parent, vjp(cpu.full((), weight)).item()) for parent, vjp in node.parents)

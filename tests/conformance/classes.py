@@ -39,6 +39,67 @@ def _argmax(draw: st.DrawFn) -> Case:
 
 
 @st.composite
+def _argmin(draw: st.DrawFn) -> Case:
+    shape, axis = draw(_axis())
+    return Case(
+        (draw(operands(shape, "coarse")),),
+        lambda x: x.from_host(x.argmin(axis).to_host()),
+        lambda x: np.argmin(x, axis=axis),
+    )
+
+
+def _order(x: Any, axis: int, descending: bool) -> Any:
+    return np.argsort(-x if descending else x, axis=axis, kind="stable")
+
+
+@st.composite
+def _argsort(draw: st.DrawFn) -> Case:
+    shape, axis = draw(_axis())
+    descending = draw(st.booleans())
+    return Case(
+        (draw(operands(shape, "coarse")),),
+        lambda x: x.from_host(x.argsort(axis, descending=descending).to_host()),
+        lambda x: _order(x, axis, descending),
+    )
+
+
+@st.composite
+def _sort(draw: st.DrawFn) -> Case:
+    shape, axis = draw(_axis())
+    descending = draw(st.booleans())
+    return Case(
+        (draw(operands(shape, "distinct")),),
+        lambda x: x.sort(axis, descending=descending),
+        lambda x: np.take_along_axis(x, _order(x, axis, descending), axis),
+    )
+
+
+@st.composite
+def _topk(draw: st.DrawFn) -> Case:
+    shape, axis = draw(_axis())
+    k = draw(st.integers(0, shape[axis]))
+
+    def call(x: Any) -> Any:
+        values, labels = x.topk(k, axis)
+        assert labels.shape == values.shape
+        np.testing.assert_array_equal(np.take_along_axis(x.to_host(), labels.to_host(), axis), values.to_host())
+        return values
+
+    return Case(
+        (draw(operands(shape, "distinct")),),
+        call,
+        lambda x: np.take(np.take_along_axis(x, _order(x, axis, True), axis), range(k), axis),
+    )
+
+
+@st.composite
+def _take(draw: st.DrawFn) -> Case:
+    shape, axis = draw(_axis())
+    labels = _labels(draw(shapes(max_rank=2)), shape[axis], draw(seeds))
+    return Case((draw(operands(shape)),), lambda x: x.take(x.labels(labels), axis), lambda x: np.take(x, labels, axis))
+
+
+@st.composite
 def _one_hots(draw: st.DrawFn) -> Case:
     shape, classes = draw(shapes(max_rank=3)), draw(some)
     labels = _labels(shape, classes, draw(seeds))
@@ -117,6 +178,11 @@ def _log_of_sum(x: Any, axis: int) -> Any:
 
 CLASSES = (
     Operation("argmax", "argmax", _argmax(), smooth=False),
+    Operation("argmin", "argmin", _argmin(), smooth=False),
+    Operation("argsort", "argsort", _argsort(), smooth=False),
+    Operation("sort", "sort", _sort()),
+    Operation("topk", "topk", _topk()),
+    Operation("take", "take", _take()),
     Operation("one_hot", "one_hot", _one_hots(), smooth=False),
     Operation("gather", "gather", _gather()),
     Operation("scatter_add", "scatter_add", _scatter_add()),

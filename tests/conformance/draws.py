@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from moonxi.traits import Axes, Index, Shape
 from tests.conformance.case import Float64s, Layout, Operand
 
-type Domain = Literal["any", "positive", "nonzero", "distinct", "even", "odd", "coarse"]
+type Domain = Literal["any", "positive", "nonzero", "distinct", "even", "odd", "coarse", "apart", "small"]
 
 sizes = st.sampled_from((2, 3, 1, 4, 2, 3, 1, 0))
 some = st.sampled_from((2, 3, 1, 4))
@@ -37,6 +37,11 @@ def elements(shape: Shape, domain: Domain, seed: int) -> Float64s:
             array = rng.integers(-5, 6, shape) * 0.2
         case "odd":
             array = rng.integers(-5, 5, shape) * 0.2 + 0.1
+        case "small":
+            array = rng.integers(-2, 3, shape) * 0.5
+        case "apart":
+            count = int(np.prod(shape))
+            array = (rng.permutation(count).reshape(shape) + 1) * 0.1 * rng.choice((-1.0, 1.0), shape)
         case "coarse":
             array = rng.integers(-2, 3, shape)
     return np.asarray(array, np.float64)  # NumPy turns results without axes into scalars
@@ -48,7 +53,7 @@ def operands(draw: st.DrawFn, shape: Shape, domain: Domain = "any") -> Operand:
     layouts: tuple[Layout, ...] = ("plain",)
     if shape:
         layouts = ("plain", "plain", "plain", "plain", "transposed", "strided", "reversed", "offset")
-        if domain != "distinct":
+        if domain not in ("distinct", "apart"):
             layouts = (*layouts, "repeated")
     layout = draw(st.sampled_from(layouts))
     array = elements(shape, domain, draw(seeds))
@@ -78,6 +83,11 @@ def reductions(draw: st.DrawFn, rank: int) -> Axes:
     several = st.lists(st.sampled_from(from_either_end), unique=True).map(tuple) if rank else st.just(())
     one = st.sampled_from(from_either_end) if rank else st.none()
     return draw(st.one_of(st.none(), one, several))
+
+
+def axes_of(shape: Shape) -> st.SearchStrategy[int]:
+    """One axis, counted from either end."""
+    return st.integers(-len(shape), len(shape) - 1)
 
 
 @st.composite

@@ -1,5 +1,6 @@
 """The rows of the operations that work element by element."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -79,6 +80,24 @@ def _where_number(draw: st.DrawFn) -> Case:
     )
 
 
+@st.composite
+def _masked_fill(draw: st.DrawFn) -> Case:
+    condition, left = draw(broadcasting(2))
+    mask = np.asarray(np.random.default_rng(draw(seeds)).random(condition) < 0.5)
+    k = draw(numbers)
+    return Case(
+        (draw(operands(left)),),
+        lambda x: x.masked_fill(x.from_host(mask.astype(np.float64)) > 0.5, k),
+        lambda x: np.where(mask, k, x),
+    )
+
+
+@st.composite
+def _clip(draw: st.DrawFn) -> Case:
+    low, high = sorted((draw(even), draw(even)))
+    return Case((draw(operands(draw(shapes()), "odd")),), lambda x: x.clip(low, high), lambda x: np.clip(x, low, high))
+
+
 coarse: st.SearchStrategy[float] = st.sampled_from((-1, 0, 1.0, 0.5))
 even: st.SearchStrategy[float] = st.sampled_from((-0.4, 0, 0.2))
 
@@ -102,6 +121,15 @@ ELEMENTWISE = (
     unary("__neg__", lambda x: -x, np.negative),
     unary("exp", lambda x: x.exp(), np.exp),
     unary("log", lambda x: x.log(), np.log, "positive"),
+    unary("expm1", lambda x: x.expm1(), np.expm1),
+    unary("log1p", lambda x: x.log1p(), np.log1p, "positive"),
+    unary("sin", lambda x: x.sin(), np.sin),
+    unary("cos", lambda x: x.cos(), np.cos),
+    unary("erf", lambda x: x.erf(), np.vectorize(math.erf, otypes=[np.float64])),
+    unary("sigmoid", lambda x: x.sigmoid(), lambda x: 1.0 / (1.0 + np.exp(-x))),
+    unary("softplus", lambda x: x.softplus(), lambda x: np.log(1.0 + np.exp(x)), "odd"),
+    unary("abs", lambda x: x.abs(), np.abs, "odd"),
+    unary("sign", lambda x: x.sign(), np.sign, "coarse", smooth=False),
     unary("tanh", lambda x: x.tanh(), np.tanh),
     unary("sqrt", lambda x: x.sqrt(), np.sqrt, "positive"),
     unary("floor", lambda x: x.floor(), np.floor, smooth=False),
@@ -109,6 +137,9 @@ ELEMENTWISE = (
     unary("relu", lambda x: x.relu(), lambda x: np.maximum(x, 0.0), "odd"),
     binary("maximum", lambda x, y: x.maximum(y), np.maximum, ("even", "odd")),
     number("maximum", lambda x, k: x.maximum(k), np.maximum, "odd", even),
+    binary("minimum", lambda x, y: x.minimum(y), np.minimum, ("even", "odd")),
+    number("minimum", lambda x, k: x.minimum(k), np.minimum, "odd", even),
+    Operation("clip", "clip", _clip()),
     binary("__lt__", lambda x, y: (x < y).to_tensor(x), np.less, ("coarse", "coarse"), False),
     number("__lt__", lambda x, k: (x < k).to_tensor(x), np.less, "coarse", coarse, False),
     binary("__le__", lambda x, y: (x <= y).to_tensor(x), np.less_equal, ("coarse", "coarse"), False),
@@ -119,6 +150,9 @@ ELEMENTWISE = (
     number("__ge__", lambda x, k: (x >= k).to_tensor(x), np.greater_equal, "coarse", coarse, False),
     binary("equal", lambda x, y: x.equal(y).to_tensor(x), np.equal, ("coarse", "coarse"), False),
     number("equal", lambda x, k: x.equal(k).to_tensor(x), np.equal, "coarse", coarse, False),
+    binary("not_equal", lambda x, y: x.not_equal(y).to_tensor(x), np.not_equal, ("coarse", "coarse"), False),
+    number("not_equal", lambda x, k: x.not_equal(k).to_tensor(x), np.not_equal, "coarse", coarse, False),
+    Operation("masked_fill", "masked_fill", _masked_fill()),
     Operation("where tensor", "where", _where()),
     Operation("where number", "where", _where_number()),
     unary("stop_gradient", lambda x: x.stop_gradient(), lambda x: x, smooth=False),

@@ -2,12 +2,13 @@
 
 from moonxi.backends.numpy import NpArray
 from moonxi.dtypes import Floating
-from moonxi.traits import DerivedBlas, DerivedImage, DerivedTensor
+from moonxi.traits import DerivedImage
 
 DERIVED = {
     name: member
-    for trait in (DerivedTensor, DerivedBlas, DerivedImage)
-    for name, member in vars(trait).items()
+    for part in reversed(DerivedImage.__mro__)
+    if part.__module__.startswith("moonxi.traits.derived")
+    for name, member in vars(part).items()
     if callable(member) and not getattr(member, "__isabstractmethod__", False) and not name.startswith("_same")
 }
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from moonxi.autodiff import constant, variable
-from moonxi.errors import AxisError, LabelError, MoonxiError, OperandError, ShapeError
+from moonxi.errors import AxisError, LabelError, MoonxiError, OperandError, OptionError, ShapeError
 from moonxi.key import Key
 from moonxi.traits import ImageModelTensor
 from tests.conformance.backends import BACKENDS, INTERPRETERS
@@ -34,6 +34,9 @@ WRONG_SHAPES: dict[str, tuple[Call, type[MoonxiError], str]] = {
             ("__truediv__", "divide", lambda x, y, s: x / (y + 1.0)),
             ("__pow__", "power", lambda x, y, s: x**y),
             ("maximum", "maximum", lambda x, y, s: x.maximum(y)),
+            ("minimum", "minimum", lambda x, y, s: x.minimum(y)),
+            ("not_equal", "not_equal", lambda x, y, s: x.not_equal(y)),
+            ("masked_fill", "masked_fill", lambda x, y, s: y.masked_fill(x > 0.0, 1.0)),
             ("__lt__", "less", lambda x, y, s: x < y),
             ("__le__", "less_equal", lambda x, y, s: x <= y),
             ("__gt__", "greater", lambda x, y, s: x > y),
@@ -65,7 +68,78 @@ WRONG_SHAPES: dict[str, tuple[Call, type[MoonxiError], str]] = {
         "matmul (leading axes): (5,) and (6,): axis -1 has sizes 5 and 6, which are not equal or 1",
     ),
     "transpose": (lambda x, y, s: x[0].transpose(), ShapeError, "transpose: (3,): needs at least two axes"),
+    # joining and cutting
+    "squeeze": (lambda x, y, s: x.squeeze(0), ShapeError, "squeeze: (2, 3), axes (0,): axis 0 has size 2, not 1"),
+    "squeeze, no axis": (lambda x, y, s: x.squeeze(2), AxisError, "squeeze: (2, 3), axis 2: axes run from -2 to 1"),
+    "unsqueeze": (lambda x, y, s: x.unsqueeze(3), AxisError, "unsqueeze: (1, 1, 1), axis 3: axes run from -3 to 2"),
+    "flip": (lambda x, y, s: x.flip((0, 0)), ShapeError, "flip: (2, 3), axes (0, 0): an axis is named twice"),
+    "roll": (lambda x, y, s: x.roll(1, 2), AxisError, "roll: (2, 3), axis 2: axes run from -2 to 1"),
+    "pad": (
+        lambda x, y, s: x.pad(((1, 1),)),
+        ShapeError,
+        "pad: (2, 3), widths ((1, 1),): there must be one pair (before, after) for each of the 2 axes",
+    ),
+    "pad, negative": (
+        lambda x, y, s: x.pad(((0, 0), (-1, 0))),
+        ShapeError,
+        "pad: (2, 3), widths ((0, 0), (-1, 0)): a width cannot be negative; cut with x[...]",
+    ),
+    "tile": (
+        lambda x, y, s: x.tile((2,)),
+        ShapeError,
+        "tile: (2, 3), repeats (2,): there must be one number for each of the 2 axes",
+    ),
+    "concatenate": (
+        lambda x, y, s: x.concatenate(y, axis=1),
+        ShapeError,
+        "concatenate: (2, 3) and (4, 3), axis 1: all sizes but that of axis 1 must be the same",
+    ),
+    "concatenate, no axis": (
+        lambda x, y, s: x.concatenate(y, axis=2),
+        AxisError,
+        "concatenate: (2, 3), axis 2: axes run from -2 to 1",
+    ),
+    "concatenate, scalars": (
+        lambda x, y, s: s.concatenate(s, axis=0),
+        AxisError,
+        "concatenate: (), axis 0: a scalar has no axes",
+    ),
+    "stack": (lambda x, y, s: x.stack(y, axis=0), ShapeError, "stack: (2, 3) and (4, 3): the shapes must be equal"),
+    "split": (
+        lambda x, y, s: x.split((1, 1), axis=1),
+        ShapeError,
+        "split: (2, 3) into (1, 1), axis 1: the parts must add up to 3",
+    ),
+    "sort": (lambda x, y, s: x.sort(2), AxisError, "argsort: (2, 3), axis 2: axes run from -2 to 1"),
+    "topk": (lambda x, y, s: x.topk(4, 1), ShapeError, "topk: (2, 3), axis 1: 4 elements of 3"),
+    "take, no axis": (
+        lambda x, y, s: x.take(_labels(x, 0), 2),
+        AxisError,
+        "take: (2, 3), axis 2: axes run from -2 to 1",
+    ),
     # reductions
+    "prod": (lambda x, y, s: x.prod(2), AxisError, "prod: (2, 3), axis 2: axes run from -2 to 1"),
+    "cumsum": (lambda x, y, s: x.cumsum(2), AxisError, "cumsum: (2, 3), axis 2: axes run from -2 to 1"),
+    "min, nothing": (
+        lambda x, y, s: x[:0].min(0),
+        ShapeError,
+        "min: (0, 3), axes (0,): there is no element along an axis of size 0",
+    ),
+    "logsumexp, nothing": (
+        lambda x, y, s: x[:0].logsumexp(0),
+        ShapeError,
+        "logsumexp: (0, 3), axes (0,): there is no element along an axis of size 0",
+    ),
+    "norm, its order": (
+        lambda x, y, s: x.norm(order=0.5),
+        OptionError,
+        "norm: order 0.5: a norm has an order of at least 1, or math.inf",
+    ),
+    "clip": (
+        lambda x, y, s: x.clip(1.0, -1.0),
+        OptionError,
+        "clip: from 1.0 to -1.0: the lower bound cannot be greater than the upper",
+    ),
     "sum": (lambda x, y, s: x.sum(2), AxisError, "sum: (2, 3), axis 2: axes run from -2 to 1"),
     "sum, a scalar": (lambda x, y, s: s.sum(0), AxisError, "sum: (), axis 0: a scalar has no axes"),
     "sum, twice": (lambda x, y, s: x.sum((0, -2)), ShapeError, "sum: (2, 3), axes (0, -2): an axis is named twice"),

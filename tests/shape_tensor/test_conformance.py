@@ -20,7 +20,19 @@ symbolic_operations = pytest.mark.parametrize(
 every_operation = pytest.mark.parametrize("operation", [pytest.param(one, id=one.name) for one in OPERATIONS])
 cpu = numpy(F64)
 OF_NUMBERS = get_protocol_members(ImageTensor) - get_protocol_members(Tensor) | {
-    *("reshape", "broadcast_to", "sum_to", "put_slice", "where", "pick", "put", "gather", "scatter_add")
+    *(
+        "reshape",
+        "broadcast_to",
+        "sum_to",
+        "put_slice",
+        "where",
+        "masked_fill",
+        "split",
+        "pick",
+        "put",
+        "gather",
+        "scatter_add",
+    )
 }
 """Members whose cases also hold numbers or arrays of their own, which symbolic operands need not fit."""
 

@@ -86,6 +86,26 @@ class CudaTensor[D: Floating](DerivedTensor["CudaTensor[D]"]):
         raise missing()
 
     @override
+    def expm1(self) -> Self:
+        raise missing()
+
+    @override
+    def log1p(self) -> Self:
+        raise missing()
+
+    @override
+    def sin(self) -> Self:
+        raise missing()
+
+    @override
+    def cos(self) -> Self:
+        raise missing()
+
+    @override
+    def erf(self) -> Self:
+        raise missing()
+
+    @override
     def tanh(self) -> Self:
         raise missing()
 
@@ -147,6 +167,10 @@ class CudaTensor[D: Floating](DerivedTensor["CudaTensor[D]"]):
 
     @override
     def argmax(self, axis: int, /) -> Labels[Self]:
+        raise missing()
+
+    @override
+    def argsort(self, axis: int, /, *, descending: bool = False) -> Labels[Self]:
         raise missing()
 
     @override

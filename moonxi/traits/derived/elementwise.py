@@ -2,6 +2,7 @@
 
 from typing import NoReturn, Self, override
 
+from moonxi import shapes
 from moonxi.dims import Dim
 from moonxi.errors import OperandError, OptionError
 from moonxi.traits.derived.primitives import Primitives
@@ -22,6 +23,11 @@ class DerivedElementwise(Primitives):
             f"{operation}: {type(other).__name__} with {type(self).__name__}: the operand must be a tensor of the same "
             "class or a Python number"
         )
+
+    def _broadcasts(self, operation: str, other: object) -> None:
+        """Refuse shapes in the name of an operation that is derived from another."""
+        if isinstance(other, DerivedElementwise):
+            shapes.broadcast(operation, self.shape, other.shape)
 
     def __radd__(self, other: float, /) -> Self:
         return self + other
@@ -50,6 +56,7 @@ class DerivedElementwise(Primitives):
         return self * self
 
     def minimum(self, other: Self | float, /) -> Self:
+        self._broadcasts("minimum", other)
         return -(-self).maximum(-other)
 
     def clip(self, low: float, high: float, /) -> Self:
@@ -75,9 +82,11 @@ class DerivedElementwise(Primitives):
         return (other if isinstance(other, DerivedElementwise) else self._from_left(other, "greater_equal")) <= self
 
     def not_equal(self, other: Self | float, /) -> Mask[Self]:
+        self._broadcasts("not_equal", other)
         return ~self.equal(other)
 
     def masked_fill(self, mask: Mask[Self], fill: float, /) -> Self:
+        shapes.broadcast("masked_fill", mask.shape, self.shape)
         return self.where(~mask, fill)
 
     @override

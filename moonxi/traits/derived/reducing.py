@@ -26,12 +26,14 @@ class DerivedReducing(DerivedShaping):
 
         So the derivative of a factor is the product of the others, also where some are 0."""
         here = (slice(None),) * axis
+        if not shapes.known(self.shape[axis]):
+            return self.sum(axis, keepdims=True)  # of a symbolic size there are no elements, and the shape is the same
+        if self.shape[axis] == 0:
+            return self.sum(axis, keepdims=True) + 1.0
         while self.shape[axis] > 1:
             half = self.shape[axis] // 2
             pairs = self[(*here, slice(half))] * self[(*here, slice(half, 2 * half))]
             self = pairs.concatenate(self[(*here, slice(2 * half, None))], axis=axis)  # the odd one, or none
-        if self.shape[axis] == 0:
-            return self.full((*self.shape[:axis], 1, *self.shape[axis + 1 :]), 1.0)
         return self
 
     def mean(self, axes: Axes = None, /, *, keepdims: bool = False) -> Self:
