@@ -22,7 +22,7 @@ CIFAR10 = (
         "Block.init(16, 32,",
         "Block.init(16, 24,",
         "h = self.deep.forward(h, mode)",
-        'deep (Block).forward: argument x: expected Float[T, "batch 32 height width"], got ShapeTensor[F32] (batch, 24, ',
+        'deep (Block).forward: argument x: expected Float[T, "batch 32 height width"], got ShapeTensor[F32] (batch, 24',
     ),
     Fault(
         "a shortcut without a projection",
