@@ -14,7 +14,7 @@ from moonxi.dims import Dim
 from moonxi.dtypes import DType, HostArray
 from moonxi.errors import OperandError
 from moonxi.key import Key
-from moonxi.profiled.profile import Profile
+from moonxi.profiled.collector import Profile
 from moonxi.profiled.work import Work, moved
 from moonxi.traits import Axes, DerivedTensor, Index, Labels, Mask, Shape, Tensor
 
