@@ -246,7 +246,7 @@ def test_groups_that_do_not_divide_the_channels_are_refused(make: Callable[[], o
         ),
         (
             lambda: nn.GroupNorm(numbers(6), numbers(6), 4).forward(numbers(2, 6, 4, 4)),
-            "group_norm: (2, 6, 4, 4): 6 inputs cannot be split into 4 groups",
+            "group_norm: (2, 6, 4, 4): 6 channels cannot be split into 4 groups",
         ),
         (
             lambda: nn.MaxPool2d(2).forward(numbers(3, 4, 4)),
