@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from moonxi import shapes
-from moonxi.autodiff.lift import variable
 from moonxi.autodiff.order import consumers_first
 from moonxi.autodiff.tensor import Grad
 from moonxi.dtypes import HostArray
@@ -21,13 +20,19 @@ from moonxi.traits import Tensor
 
 
 def find[T: Tensor](
-    f: Callable[..., Any], inputs: Sequence[T], number: int, step: float, tolerance: float, key: Key
+    f: Callable[..., Any],
+    variable: Callable[[T], Grad[T]],
+    inputs: Sequence[T],
+    number: int,
+    step: float,
+    tolerance: float,
+    key: Key,
 ) -> str:
     """A sentence about where the gradient of ``f`` for the input ``number`` goes wrong."""
-    variables, nodes = _graph(f, inputs)
+    variables, nodes = _graph(f, variable, inputs)
     directions = [x.normal(x.shape, key.fold(n)) * step for n, x in enumerate(inputs)]
-    _, above = _graph(f, [x + d for x, d in zip(inputs, directions, strict=True)])
-    _, below = _graph(f, [x - d for x, d in zip(inputs, directions, strict=True)])
+    _, above = _graph(f, variable, [x + d for x, d in zip(inputs, directions, strict=True)])
+    _, below = _graph(f, variable, [x - d for x, d in zip(inputs, directions, strict=True)])
     if not [operation(n) for n in nodes] == [operation(n) for n in above] == [operation(n) for n in below]:
         return "the operations that it records change with the inputs, so no single one can be blamed"
     speeds: dict[int, HostArray] = {
@@ -62,7 +67,9 @@ def _recorded_by(vjp: object) -> str | None:
     return names[-2] if len(names) > 1 else None if names[0].startswith("_") else names[0]
 
 
-def _graph[T: Tensor](f: Callable[..., Any], inputs: Sequence[T]) -> tuple[list[Grad[T]], list[Grad[T]]]:
+def _graph[T: Tensor](
+    f: Callable[..., Any], variable: Callable[[T], Grad[T]], inputs: Sequence[T]
+) -> tuple[list[Grad[T]], list[Grad[T]]]:
     """The variables, and every node of the result, operands first."""
     variables = [variable(x) for x in inputs]
     result: Grad[T] = f(*variables)
