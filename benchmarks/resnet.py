@@ -42,7 +42,7 @@ def comparison(chosen: argparse.Namespace, task: str) -> Comparison:
         f"ResNet-18: a training step at batch {chosen.batch}",
         REFERENCES,
         systems,
-        losses=3,
+        losses=2,  # from the third on PyTorch's own differ by 0.2 % between one thread and two
         tolerance=1e-3,
         a_round=f"the median of {chosen.steps} training steps, of fewer if they take more than a second",
     )
