@@ -1,5 +1,6 @@
 """The sources of the kernels compile for the GPUs that are supported, on a machine without one."""
 
+from importlib import import_module
 from importlib.resources import files
 from importlib.util import find_spec
 from typing import Any
@@ -14,7 +15,7 @@ ARCHITECTURES = ("sm_80", "sm_90")
 
 def _compiled(code: str, architecture: str) -> str:
     """The errors of NVRTC."""
-    from cuda.bindings import nvrtc
+    nvrtc: Any = import_module("cuda.bindings.nvrtc")
 
     def checked(found: tuple[Any, ...]) -> Any:
         assert found[0] == nvrtc.nvrtcResult.NVRTC_SUCCESS
@@ -34,8 +35,7 @@ def _compiled(code: str, architecture: str) -> str:
 def _nvrtc_is_there() -> bool:
     if find_spec("cuda") is None or find_spec("cuda.bindings") is None:
         return False
-    from cuda.bindings import nvrtc
-
+    nvrtc: Any = import_module("cuda.bindings.nvrtc")
     try:
         nvrtc.nvrtcVersion()
     except RuntimeError:  # the bindings are there, the library is not

@@ -10,7 +10,7 @@ import pytest
 from typing_extensions import get_protocol_members
 
 from moonxi.backends.cupy import GpuTensor, gpu, presence
-from moonxi.dtypes import F32, F64, I64
+from moonxi.dtypes import F64, I64
 from moonxi.errors import DeviceError, MoonxiError, OperandError
 from moonxi.traits import BlasTensor, ImageTensor, MlpTensor, Tensor
 
@@ -59,14 +59,18 @@ def test_a_cupy_that_cannot_be_imported_is_named_with_its_reason(monkeypatch: py
         (
             RuntimeError("cudaErrorInsufficientDriver"),
             0,
-            "GpuTensor: no NVIDIA driver answers (cudaErrorInsufficientDriver); install the driver of the GPU, 580 or "
-            f"newer for CUDA 13, and see that nvidia-smi lists it. {REST}",
+            (
+                "GpuTensor: no NVIDIA driver answers (cudaErrorInsufficientDriver); install the driver of the GPU, 580 "
+                f"or newer for CUDA 13, and see that nvidia-smi lists it. {REST}"
+            ),
         ),
         (
             0,
             0,
-            "GpuTensor: the NVIDIA driver shows no GPU; see that nvidia-smi lists one, and that CUDA_VISIBLE_DEVICES "
-            f"is not empty. {REST}",
+            (
+                "GpuTensor: the NVIDIA driver shows no GPU; see that nvidia-smi lists one, and that "
+                f"CUDA_VISIBLE_DEVICES is not empty. {REST}"
+            ),
         ),
         (1, 1, "gpu: device 1: there is one GPU, number 0"),
         (2, 5, "gpu: device 5: there are 2 GPUs, numbered from 0"),
@@ -114,7 +118,3 @@ def test_the_class_leaves_no_primitive_abstract() -> None:
 def test_importing_the_backend_does_not_import_cupy() -> None:
     code = "import sys, moonxi.backends.cupy as b; b.GpuTensor[b.array.F32]; assert 'cupy' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
-
-
-def test_the_prototype_is_generic_in_its_element_type() -> None:
-    assert GpuTensor[F32] is not GpuTensor[F64]

@@ -58,15 +58,12 @@ def _argument(value: object) -> Any:
     if isinstance(value, np.ndarray):
         assert value.dtype == np.int64
         return _struct(value.size).from_buffer_copy(value.tobytes())
-    match value:
-        case np.uint64():
-            return ctypes.c_ulonglong(int(value))
-        case bool():
-            raise TypeError("a kernel has no boolean parameter")
-        case int():
-            return ctypes.c_longlong(value)
-        case float():
-            return ctypes.c_double(value)
+    if isinstance(value, np.uint64):
+        return ctypes.c_ulonglong(int(value))
+    if type(value) is int:
+        return ctypes.c_longlong(value)
+    if type(value) is float:
+        return ctypes.c_double(value)
     raise TypeError(f"no kernel takes a {type(value).__name__}")
 
 
