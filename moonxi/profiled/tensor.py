@@ -46,10 +46,12 @@ class Profiled[T: Tensor](DerivedTensor["Profiled[T]"]):
 
     # -- timing --------------------------------------------------------------------------------------------------
 
-    def _timed(
+    def timed(
         self, operation: str, compute: Callable[[], T], *others: T | float, flops: Callable[[T], int] | None = None
     ) -> Self:
-        """The result of an operation on this tensor and others."""
+        """The result of an operation on this tensor and others, timed: for whoever adds operations to a subclass.
+
+        ``compute`` works on ``value``; of ``others`` the sizes count, and ``flops`` is asked with the result."""
 
         def work(result: T) -> Work:
             return Work(moved(self.value, *others, result), flops(result) if flops else 0)
@@ -101,19 +103,19 @@ class Profiled[T: Tensor](DerivedTensor["Profiled[T]"]):
 
     @override
     def full(self, shape: Shape, fill: float, /) -> Self:
-        return self._timed("full", lambda: self.value.full(shape, fill))
+        return self.timed("full", lambda: self.value.full(shape, fill))
 
     @override
     def zeros(self, shape: Shape, /) -> Self:
-        return self._timed("zeros", lambda: self.value.zeros(shape))
+        return self.timed("zeros", lambda: self.value.zeros(shape))
 
     @override
     def ones(self, shape: Shape, /) -> Self:
-        return self._timed("ones", lambda: self.value.ones(shape))
+        return self.timed("ones", lambda: self.value.ones(shape))
 
     @override
     def from_host(self, array: HostArray | NDArray[np.integer], /) -> Self:
-        return self._timed("from_host", lambda: self.value.from_host(array))
+        return self.timed("from_host", lambda: self.value.from_host(array))
 
     @override
     def labels(self, array: NDArray[np.integer], /) -> Labels[Self]:
@@ -121,11 +123,11 @@ class Profiled[T: Tensor](DerivedTensor["Profiled[T]"]):
 
     @override
     def uniform(self, shape: Shape, key: Key, /) -> Self:
-        return self._timed("uniform", lambda: self.value.uniform(shape, key))
+        return self.timed("uniform", lambda: self.value.uniform(shape, key))
 
     @override
     def normal(self, shape: Shape, key: Key, /) -> Self:
-        return self._timed("normal", lambda: self.value.normal(shape, key))
+        return self.timed("normal", lambda: self.value.normal(shape, key))
 
     @override
     def to_host(self) -> HostArray:
@@ -140,89 +142,89 @@ class Profiled[T: Tensor](DerivedTensor["Profiled[T]"]):
     @override
     def __add__(self, other: Self | float, /) -> Self:
         y = self._plain(other, "add")
-        return self._timed("add", lambda: self.value + y, y)
+        return self.timed("add", lambda: self.value + y, y)
 
     @override
     def __radd__(self, other: float, /) -> Self:
         k = self._number(other, "add")
-        return self._timed("add", lambda: k + self.value)
+        return self.timed("add", lambda: k + self.value)
 
     @override
     def __sub__(self, other: Self | float, /) -> Self:
         y = self._plain(other, "subtract")
-        return self._timed("subtract", lambda: self.value - y, y)
+        return self.timed("subtract", lambda: self.value - y, y)
 
     @override
     def __rsub__(self, other: float, /) -> Self:
         k = self._number(other, "subtract")
-        return self._timed("subtract", lambda: k - self.value)
+        return self.timed("subtract", lambda: k - self.value)
 
     @override
     def __mul__(self, other: Self | float, /) -> Self:
         y = self._plain(other, "multiply")
-        return self._timed("multiply", lambda: self.value * y, y)
+        return self.timed("multiply", lambda: self.value * y, y)
 
     @override
     def __rmul__(self, other: float, /) -> Self:
         k = self._number(other, "multiply")
-        return self._timed("multiply", lambda: k * self.value)
+        return self.timed("multiply", lambda: k * self.value)
 
     @override
     def __truediv__(self, other: Self | float, /) -> Self:
         y = self._plain(other, "divide")
-        return self._timed("divide", lambda: self.value / y, y)
+        return self.timed("divide", lambda: self.value / y, y)
 
     @override
     def __rtruediv__(self, other: float, /) -> Self:
         k = self._number(other, "divide")
-        return self._timed("divide", lambda: k / self.value)
+        return self.timed("divide", lambda: k / self.value)
 
     @override
     def __pow__(self, other: Self | float, /) -> Self:
         y = self._plain(other, "power")
-        return self._timed("power", lambda: self.value**y, y)
+        return self.timed("power", lambda: self.value**y, y)
 
     @override
     def __rpow__(self, other: float, /) -> Self:
         k = self._number(other, "power")
-        return self._timed("power", lambda: k**self.value)
+        return self.timed("power", lambda: k**self.value)
 
     @override
     def __neg__(self) -> Self:
-        return self._timed("negate", lambda: -self.value)
+        return self.timed("negate", lambda: -self.value)
 
     @override
     def exp(self) -> Self:
-        return self._timed("exp", self.value.exp)
+        return self.timed("exp", self.value.exp)
 
     @override
     def log(self) -> Self:
-        return self._timed("log", self.value.log)
+        return self.timed("log", self.value.log)
 
     @override
     def tanh(self) -> Self:
-        return self._timed("tanh", self.value.tanh)
+        return self.timed("tanh", self.value.tanh)
 
     @override
     def sqrt(self) -> Self:
-        return self._timed("sqrt", self.value.sqrt)
+        return self.timed("sqrt", self.value.sqrt)
 
     @override
     def floor(self) -> Self:
-        return self._timed("floor", self.value.floor)
+        return self.timed("floor", self.value.floor)
 
     @override
     def square(self) -> Self:
-        return self._timed("square", self.value.square)
+        return self.timed("square", self.value.square)
 
     @override
     def relu(self) -> Self:
-        return self._timed("relu", self.value.relu)
+        return self.timed("relu", self.value.relu)
 
     @override
     def maximum(self, other: Self | float, /) -> Self:
         y = self._plain(other, "maximum")
-        return self._timed("maximum", lambda: self.value.maximum(y), y)
+        return self.timed("maximum", lambda: self.value.maximum(y), y)
 
     # -- comparison ----------------------------------------------------------------------------------------------
 
@@ -254,47 +256,47 @@ class Profiled[T: Tensor](DerivedTensor["Profiled[T]"]):
     @override
     def where(self, mask: Mask[Self], other: Self | float, /) -> Self:
         carrier, y = self._held(mask, "where"), self._plain(other, "where")
-        return self._timed("where", lambda: self.value.where(Mask(carrier), y), carrier, y)
+        return self.timed("where", lambda: self.value.where(Mask(carrier), y), carrier, y)
 
     # -- reductions ----------------------------------------------------------------------------------------------
 
     @override
     def sum(self, axes: Axes = None, /, *, keepdims: bool = False) -> Self:
-        return self._timed("sum", lambda: self.value.sum(axes, keepdims=keepdims))
+        return self.timed("sum", lambda: self.value.sum(axes, keepdims=keepdims))
 
     @override
     def mean(self, axes: Axes = None, /, *, keepdims: bool = False) -> Self:
-        return self._timed("mean", lambda: self.value.mean(axes, keepdims=keepdims))
+        return self.timed("mean", lambda: self.value.mean(axes, keepdims=keepdims))
 
     @override
     def max(self, axes: Axes = None, /, *, keepdims: bool = False) -> Self:
-        return self._timed("max", lambda: self.value.max(axes, keepdims=keepdims))
+        return self.timed("max", lambda: self.value.max(axes, keepdims=keepdims))
 
     # -- shape ---------------------------------------------------------------------------------------------------
 
     @override
     def reshape(self, shape: Shape, /) -> Self:
-        return self._timed("reshape", lambda: self.value.reshape(shape))
+        return self.timed("reshape", lambda: self.value.reshape(shape))
 
     @override
     def permute(self, axes: tuple[int, ...], /) -> Self:
-        return self._timed("permute", lambda: self.value.permute(axes))
+        return self.timed("permute", lambda: self.value.permute(axes))
 
     @override
     def broadcast_to(self, shape: Shape, /) -> Self:
-        return self._timed("broadcast_to", lambda: self.value.broadcast_to(shape))
+        return self.timed("broadcast_to", lambda: self.value.broadcast_to(shape))
 
     @override
     def sum_to(self, shape: Shape, /) -> Self:
-        return self._timed("sum_to", lambda: self.value.sum_to(shape))
+        return self.timed("sum_to", lambda: self.value.sum_to(shape))
 
     @override
     def __getitem__(self, index: Index, /) -> Self:
-        return self._timed("index", lambda: self.value[index])
+        return self.timed("index", lambda: self.value[index])
 
     @override
     def put_slice(self, index: Index, shape: Shape, /) -> Self:
-        return self._timed("put_slice", lambda: self.value.put_slice(index, shape))
+        return self.timed("put_slice", lambda: self.value.put_slice(index, shape))
 
     # -- classes -------------------------------------------------------------------------------------------------
 
@@ -305,41 +307,41 @@ class Profiled[T: Tensor](DerivedTensor["Profiled[T]"]):
     @override
     def one_hot(self, labels: Labels[Self], classes: int, /) -> Self:
         held = self._held(labels, "one_hot")
-        return self._timed("one_hot", lambda: self.value.one_hot(Labels(held), classes), held)
+        return self.timed("one_hot", lambda: self.value.one_hot(Labels(held), classes), held)
 
     @override
     def gather(self, labels: Labels[Self], /) -> Self:
         held = self._held(labels, "gather")
-        return self._timed("gather", lambda: self.value.gather(Labels(held)), held)
+        return self.timed("gather", lambda: self.value.gather(Labels(held)), held)
 
     @override
     def scatter_add(self, labels: Labels[Self], size: int, /) -> Self:
         held = self._held(labels, "scatter_add")
-        return self._timed("scatter_add", lambda: self.value.scatter_add(Labels(held), size), held)
+        return self.timed("scatter_add", lambda: self.value.scatter_add(Labels(held), size), held)
 
     @override
     def pick(self, labels: Labels[Self], /) -> Self:
         held = self._held(labels, "pick")
-        return self._timed("pick", lambda: self.value.pick(Labels(held)), held)
+        return self.timed("pick", lambda: self.value.pick(Labels(held)), held)
 
     @override
     def put(self, labels: Labels[Self], classes: int, /) -> Self:
         held = self._held(labels, "put")
-        return self._timed("put", lambda: self.value.put(Labels(held), classes), held)
+        return self.timed("put", lambda: self.value.put(Labels(held), classes), held)
 
     @override
     def softmax(self, axis: int, /) -> Self:
-        return self._timed("softmax", lambda: self.value.softmax(axis))
+        return self.timed("softmax", lambda: self.value.softmax(axis))
 
     @override
     def log_softmax(self, axis: int, /) -> Self:
-        return self._timed("log_softmax", lambda: self.value.log_softmax(axis))
+        return self.timed("log_softmax", lambda: self.value.log_softmax(axis))
 
     # -- differentiation -----------------------------------------------------------------------------------------
 
     @override
     def stop_gradient(self) -> Self:
-        return self._timed("stop_gradient", self.value.stop_gradient)
+        return self.timed("stop_gradient", self.value.stop_gradient)
 
     def _number(self, other: float, operation: str) -> float:
         if isinstance(other, (float, int, Dim)):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from moonxi_more import FftArray, FftGrad, FftTensor, SpectralFilter, fft
+from moonxi_more import FftArray, FftGrad, FftProfiled, FftTensor, SpectralFilter, fft
 
 import moonxi as mx
 from moonxi import nn
@@ -63,6 +63,16 @@ def test_a_wrong_gradient_would_be_blamed_on_the_transform() -> None:
 
     with pytest.raises(mx.errors.GradientError, match=r"Wrong\.rfft of \(5,\) is to blame"):
         mx.check_gradients(lambda x: x.rfft(), signals(5), variable=Wrong.variable)
+
+
+def test_the_transforms_are_timed_forward_and_backward() -> None:
+    times = mx.Profile()
+    x = FftGrad.variable(FftProfiled(signals(2, 6), times))
+    y = x.rfft()
+    assert y.value.value.to_host().tobytes() == signals(2, 6).rfft().to_host().tobytes()
+    y.sum().backward()
+    calls = {(row.operation, row.direction): row.calls for row in times.rows if "fft" in row.operation}
+    assert calls == {("rfft", "forward"): 1, ("irfft", "backward"): 1}
 
 
 def test_results_keep_class_and_element_type() -> None:

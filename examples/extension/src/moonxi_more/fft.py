@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol, Self, overload, override, runtime_ch
 
 import numpy as np
 
-from moonxi import F32, ImageGrad, ImageModelTensor, NpArray, Tensor, numpy
+from moonxi import F32, ImageGrad, ImageModelTensor, ImageProfiled, NpArray, Tensor, numpy
 from moonxi.dtypes import Floating, HostArray
 from moonxi.errors import ShapeError
 
@@ -74,6 +74,18 @@ class FftGrad[T: FftTensor](ImageGrad[T], FftTensor):
         )
 
 
+class FftProfiled[T: FftTensor](ImageProfiled[T]):
+    """A timed tensor whose ``T`` can be transformed."""
+
+    __slots__ = ()
+
+    def rfft(self) -> Self:
+        return self.timed("rfft", self.value.rfft)
+
+    def irfft(self, size: int, /) -> Self:
+        return self.timed("irfft", lambda: self.value.irfft(size))
+
+
 def _times_counted[T: Tensor](like: T, size: int) -> T:
     """How often `irfft` counts each element of a spectrum, ``(size // 2 + 1, 1)``."""
     counts: HostArray = np.full((size // 2 + 1, 1), 2.0)
@@ -97,3 +109,6 @@ if TYPE_CHECKING:
 
     def _conforms[T: FftTensor](_: type[FftGrad[T]]) -> type[FftTensor]:
         return FftGrad[T]
+
+    def _times[T: FftTensor](_: type[FftProfiled[T]]) -> type[FftTensor]:
+        return FftProfiled[T]
