@@ -12,15 +12,16 @@ export OPENBLAS_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help mnist test lint must-fail pytest test-slow benchmark-mlp clean force
+.PHONY: help mnist test lint must-fail pytest test-slow benchmark-mlp benchmark-resnet clean force
 
 help:
-	@echo 'make mnist           train a network on handwritten digits (ARGS="--data DIR": on the full set)'
-	@echo 'make test            lint, types, the must-fail suite and the tests: under 10 minutes on 2 cores'
-	@echo 'make test-slow       the longer tests, and the wheel in an environment of its own'
-	@echo 'make lint            ruff and mypy; make must-fail, make pytest: the other parts of make test'
-	@echo 'make benchmark-mlp   time of a training step and of single operations'
-	@echo 'make clean           remove .venv and everything the tools left behind'
+	@echo 'make mnist             train a network on handwritten digits (ARGS="--data DIR": on the full set)'
+	@echo 'make test              lint, types, the must-fail suite and the tests: under 10 minutes on 2 cores'
+	@echo 'make test-slow         the longer tests, and the wheel in an environment of its own'
+	@echo 'make lint              ruff and mypy; make must-fail, make pytest: the other parts of make test'
+	@echo 'make benchmark-mlp     time of a training step and of single operations'
+	@echo 'make benchmark-resnet  time of a training step of ResNet-18'
+	@echo 'make clean             remove .venv and everything the tools left behind'
 
 mnist: $(VENV)/.installed
 	@$(python) examples/mnist.py $(ARGS)
@@ -43,6 +44,9 @@ test-slow: $(VENV)/.installed-dev
 
 benchmark-mlp: $(VENV)/.installed
 	$(python) -m benchmarks.mlp $(ARGS)
+
+benchmark-resnet: $(VENV)/.installed
+	$(python) -m benchmarks.resnet $(ARGS)
 
 clean:
 	rm -rf .venv .venv-* build dist

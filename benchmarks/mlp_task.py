@@ -7,14 +7,13 @@ The gradients together are clipped to the norm 35; then SGD with momentum 0.9 an
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import count
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.worker import median_ms, serve
+from benchmarks.worker import Scalar, train
 
 LAYERS = ((784, 128), (128, 64), (64, 10))
 BATCH = 64
@@ -47,24 +46,7 @@ class Task:
             return cls(weights, stored["images"], stored["labels"])
 
 
-class Scalar(Protocol):
-    """A number in any library."""
-
-    def item(self) -> Any: ...
-
-
 def run(system: str, versions: dict[str, str], make_step: Callable[[Task], Callable[[int], Scalar]]) -> None:
     """Be the worker of one system. A step takes the number of its batch, updates the weights and gives the loss."""
     task = Task.load(sys.argv[1])
-    step = make_step(task)
-    batches = len(task.images)
-    number = count()
-
-    def losses(steps: int) -> list[float]:
-        return [float(step(next(number) % batches).item()) for _ in range(steps)]
-
-    def measure(steps: int) -> list[dict[str, object]]:
-        ms = median_ms(step, (next(number) % batches for _ in range(steps)))
-        return [{"group": GROUP, "workload": "784-128-64-10, batch 64", "system": system, "ms": ms}]
-
-    serve({"versions": lambda _: versions, "losses": losses, "measure": measure})
+    train(GROUP, "784-128-64-10, batch 64", system, versions, make_step(task), len(task.images))

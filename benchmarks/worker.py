@@ -10,11 +10,12 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from itertools import count
 from pathlib import Path
 from statistics import median
 from time import perf_counter_ns
 from types import TracebackType
-from typing import Any
+from typing import Any, Protocol
 
 _CHECKOUT = Path(__file__).parents[1]
 _THREAD_COUNTS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
@@ -68,6 +69,28 @@ def serve(answers: Mapping[str, Callable[[int], object]]) -> None:
     for line in sys.stdin:
         question, number = line.split()
         print(json.dumps(answers[question](int(number))), flush=True)
+
+
+class Scalar(Protocol):
+    """A number in any library."""
+
+    def item(self) -> Any: ...
+
+
+def train(
+    group: str, workload: str, system: str, versions: Mapping[str, str], step: Callable[[int], Scalar], batches: int
+) -> None:
+    """Be the worker of a system that trains. A step takes the number of its batch and gives the loss before it."""
+    number = count()
+
+    def losses(steps: int) -> list[float]:
+        return [float(step(next(number) % batches).item()) for _ in range(steps)]
+
+    def measure(steps: int) -> list[dict[str, object]]:
+        ms = median_ms(step, (next(number) % batches for _ in range(steps)))
+        return [{"group": group, "workload": workload, "system": system, "ms": ms}]
+
+    serve({"versions": lambda _: versions, "losses": losses, "measure": measure})
 
 
 def median_ms(call: Callable[[Any], object], arguments: Iterable[Any]) -> float:

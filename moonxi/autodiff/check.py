@@ -8,9 +8,9 @@ from typing import Any, TypedDict, Unpack, overload
 import numpy as np
 
 from moonxi import shapes
-from moonxi.autodiff import fault
+from moonxi.autodiff import fault, lift
 from moonxi.autodiff.blas import BlasGrad
-from moonxi.autodiff.lift import constant, variable
+from moonxi.autodiff.lift import constant_beside
 from moonxi.autodiff.tensor import Grad
 from moonxi.dtypes import F32, F64, DType, HostArray
 from moonxi.errors import GradientError, OperandError
@@ -61,17 +61,32 @@ def check_gradients[T: Tensor](
 def check_gradients[T: Tensor](
     f: Callable[[Grad[T], Grad[T], Grad[T]], Grad[T]], x: T, y: T, z: T, /, **options: Unpack[Options]
 ) -> None: ...
-def check_gradients(f: Any, /, *inputs: Any, **options: Unpack[Options]) -> None:  # the overloads are the signature
+@overload
+def check_gradients[T: Tensor, G: Tensor](
+    f: Callable[[G], Grad[T]], x: T, /, *, variable: Callable[[T], G], **options: Unpack[Options]
+) -> None: ...
+@overload
+def check_gradients[T: Tensor, G: Tensor](
+    f: Callable[[G, G], Grad[T]], x: T, y: T, /, *, variable: Callable[[T], G], **options: Unpack[Options]
+) -> None: ...
+@overload
+def check_gradients[T: Tensor, G: Tensor](
+    f: Callable[[G, G, G], Grad[T]], x: T, y: T, z: T, /, *, variable: Callable[[T], G], **options: Unpack[Options]
+) -> None: ...
+def check_gradients(  # the overloads are the signature
+    f: Any, /, *inputs: Any, variable: Any = lift.variable, **options: Unpack[Options]
+) -> None:
     """Raise `GradientError` unless the gradients of ``f(*inputs)`` are the central differences of its value.
 
     The error names the argument, the index, the expected and the found number, and the operation to blame: each one
     that ``f`` records is then checked alone. Every element of every input costs two calls of ``f``. Differences are
     taken in the inputs' own element type, so give inputs of `F64` if you can, away from kinks such as 0 in ``relu``.
-    A higher ``order`` needs an ``f`` that takes tensors at any level, as a generic function does."""
+    A higher ``order`` needs an ``f`` that takes tensors at any level, as a generic function does. For operations of
+    your own, ``variable`` is that of your class of tensors under differentiation: ``MyGrad.variable``."""
     if not inputs:
         raise OperandError("check_gradients: no inputs: give the tensors to differentiate with respect to")
     for order in range(1, options.get("order", 1) + 1):
-        _Check(f, _names(f, len(inputs)), order, options).run(inputs)
+        _Check(f, variable, _names(f, len(inputs)), order, options).run(inputs)
 
 
 @dataclass(frozen=True)
@@ -79,6 +94,7 @@ class _Check:
     """The check of one order of differentiation."""
 
     f: Callable[..., Any]
+    variable: Callable[[Any], Grad[Any]]
     names: Sequence[str]
     order: int
     options: Options
@@ -88,8 +104,8 @@ class _Check:
         step = self.options.get("step", step)
         tolerance = self.options.get("tolerance", tolerance)
         key = self.options.get("key", Key(0))
-        function = _derivative(self.f, self.order - 1, key)
-        variables = [variable(x) for x in inputs]
+        function = _derivative(self.f, self.variable, self.order - 1, key)
+        variables = [self.variable(x) for x in inputs]
         result: Grad[T] = function(*variables)
         if not isinstance(result, Grad):
             raise OperandError(
@@ -101,19 +117,19 @@ class _Check:
         for number, (x, argument) in enumerate(zip(inputs, variables, strict=True)):
             gradient = x.zeros(x.shape) if gradients is None else gradients.of(argument)
             if gradient.shape != x.shape:
-                where = fault.find(function, inputs, number, step, tolerance, key)
+                where = fault.find(function, self.variable, inputs, number, step, tolerance, key)
                 raise GradientError(
                     f"{self._title}: {self.names[number]} {shapes.show(x.shape)}: "
                     f"the gradient has shape {shapes.show(gradient.shape)}; {where}"
                 )
             found = _host(gradient)
-            expected = _differences(function, inputs, number, _host(weights), step)
+            expected = _differences(function, self.variable, inputs, number, _host(weights), step)
             right = np.abs(found - expected) <= tolerance * (1.0 + np.abs(expected))
             if right.all():
                 continue
             error = np.where(right, 0.0, np.abs(found - expected))
             worst = np.unravel_index(np.argmax(np.nan_to_num(error, nan=np.inf)), x.shape)
-            where = fault.find(function, inputs, number, step, tolerance, key)
+            where = fault.find(function, self.variable, inputs, number, step, tolerance, key)
             raise GradientError(
                 f"{self._title}: {self.names[number]} {shapes.show(x.shape)}, "
                 f"index {shapes.show(tuple(map(int, worst)))}: expected {expected[worst]:.8g} (central difference), "
@@ -125,11 +141,13 @@ class _Check:
         return "check_gradients" if self.order == 1 else f"check_gradients (derivative {self.order})"
 
 
-def _derivative(f: Callable[..., Any], order: int, key: Key) -> Callable[..., Any]:
+def _derivative(
+    f: Callable[..., Any], variable: Callable[[Any], Grad[Any]], order: int, key: Key
+) -> Callable[..., Any]:
     """The inner product of the gradient of ``f`` with random directions, ``order`` times over."""
     if order == 0:
         return f
-    below = _derivative(f, order - 1, key)
+    below = _derivative(f, variable, order - 1, key)
 
     def derivative[T: Tensor](*inputs: T) -> T:
         variables = [variable(x) for x in inputs]
@@ -152,7 +170,12 @@ def _weights[T: Tensor](result: T, key: Key) -> T:
 
 
 def _differences[T: Tensor](
-    f: Callable[..., Any], inputs: Sequence[T], number: int, weights: HostArray, step: float
+    f: Callable[..., Any],
+    variable: Callable[[T], Grad[T]],
+    inputs: Sequence[T],
+    number: int,
+    weights: HostArray,
+    step: float,
 ) -> HostArray:
     """The central difference of ``sum(weights * f)`` for each element of one input."""
     start = _host(inputs[number])
@@ -163,7 +186,7 @@ def _differences[T: Tensor](
         moved = start.copy()
         moved[index] += shift
         x = inputs[number].from_host(moved)
-        result: Grad[T] = f(*(constant(x if n == number else other) for n, other in enumerate(inputs)))
+        result: Grad[T] = f(*(constant_beside(variable, x if n == number else y) for n, y in enumerate(inputs)))
         return float(x.to_host()[index]), float(np.sum(weights * _host(result)))
 
     for index in np.ndindex(start.shape):

@@ -12,22 +12,28 @@ from typing import Any
 import numpy as np
 
 from moonxi import shapes
-from moonxi.autodiff.lift import variable
 from moonxi.autodiff.node import Node
 from moonxi.autodiff.order import consumers_first
+from moonxi.autodiff.tensor import Grad
 from moonxi.dtypes import HostArray
 from moonxi.key import Key
 from moonxi.traits import Tensor
 
 
 def find[T: Tensor](
-    f: Callable[..., Any], inputs: Sequence[T], number: int, step: float, tolerance: float, key: Key
+    f: Callable[..., Any],
+    variable: Callable[[T], Grad[T]],
+    inputs: Sequence[T],
+    number: int,
+    step: float,
+    tolerance: float,
+    key: Key,
 ) -> str:
     """A sentence about where the gradient of ``f`` for the input ``number`` goes wrong."""
-    variables, nodes = _graph(f, inputs)
+    variables, nodes = _graph(f, variable, inputs)
     directions = [x.normal(x.shape, key.fold(n)) * step for n, x in enumerate(inputs)]
-    _, above = _graph(f, [x + d for x, d in zip(inputs, directions, strict=True)])
-    _, below = _graph(f, [x - d for x, d in zip(inputs, directions, strict=True)])
+    _, above = _graph(f, variable, [x + d for x, d in zip(inputs, directions, strict=True)])
+    _, below = _graph(f, variable, [x - d for x, d in zip(inputs, directions, strict=True)])
     if not [operation(n) for n in nodes] == [operation(n) for n in above] == [operation(n) for n in below]:
         return "the operations that it records change with the inputs, so no single one can be blamed"
     speeds: dict[int, HostArray] = {
@@ -66,7 +72,9 @@ def _recorded_by(vjp: object) -> str | None:
     return f"Grad.{method}" if owner.startswith("Grad") else names[-2]
 
 
-def _graph[T: Tensor](f: Callable[..., Any], inputs: Sequence[T]) -> tuple[Sequence[Node[T]], list[Node[T]]]:
+def _graph[T: Tensor](
+    f: Callable[..., Any], variable: Callable[[T], Grad[T]], inputs: Sequence[T]
+) -> tuple[Sequence[Node[T]], list[Node[T]]]:
     """The variables, and every node of the result, operands first."""
     variables = [variable(x) for x in inputs]
     result: Node[T] = f(*variables)

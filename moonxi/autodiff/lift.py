@@ -1,5 +1,6 @@
 """From plain tensors to tensors under differentiation: the most capable class that the plain one allows."""
 
+from collections.abc import Callable
 from typing import overload
 
 from moonxi.autodiff.blas import BlasGrad
@@ -28,6 +29,11 @@ def constant[T: Tensor](value: T, /) -> Grad[T]: ...
 def constant(value: Tensor, /) -> object:
     """A tensor that takes no part in differentiation: data, targets, masks."""
     return _lift(value, None)
+
+
+def constant_beside[T: Tensor](variable: Callable[[T], Grad[T]], value: T, /) -> Grad[T]:
+    """A constant of the class of which ``variable`` makes variables."""
+    return type(variable(value)).constant(value)
 
 
 def _lift(value: Tensor, parents: tuple[()] | None) -> object:

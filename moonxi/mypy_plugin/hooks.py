@@ -37,10 +37,11 @@ class MapOnly(Plugin):
         return DIGEST
 
     def get_base_class_hook(self, fullname: str) -> Callable[[ClassDefContext], None] | None:
+        return self._add_map if self._guarded(lambda: self._names_module(fullname)) else None
+
+    def _names_module(self, fullname: str) -> bool:
         symbol = self.lookup_fully_qualified(fullname)
-        if symbol is not None and isinstance(symbol.node, TypeInfo) and is_module(symbol.node):
-            return self._add_map
-        return None
+        return symbol is not None and isinstance(symbol.node, TypeInfo) and is_module(symbol.node)
 
     def _add_map(self, ctx: ClassDefContext) -> None:
         self._guarded(lambda: add_map(ctx))
@@ -74,16 +75,21 @@ class MoonxiPlugin(MapOnly):
         if fullname == self._default_next:
             self._default_next = ""
             return None
+        trait = self._guarded(lambda: self._named_trait(fullname))
+        if trait is not None:
+            return partial(self._trait, fullname, trait)
+        if _is_own(fullname):
+            return partial(self._own_type, fullname)
+        return None
+
+    def _named_trait(self, fullname: str) -> str | None:
+        """The name of the trait that a name stands for, by itself or as an alias."""
         symbol = self.lookup_fully_qualified(fullname)
         node = symbol.node if symbol is not None else None
         if isinstance(node, TypeAlias):
             target = get_proper_type(node.target)
             node = target.type if isinstance(target, Instance) else None
-        if isinstance(node, TypeInfo) and is_trait(node):
-            return partial(self._trait, fullname, node.name)
-        if _is_own(fullname):
-            return partial(self._own_type, fullname)
-        return None
+        return node.name if isinstance(node, TypeInfo) and is_trait(node) else None
 
     def _function(self, fullname: str, default: Callable[[FunctionContext], Type] | None, ctx: FunctionContext) -> Type:
         changed = self._guarded(lambda: self._call(fullname, ctx))

@@ -1,11 +1,12 @@
 """The typed ``map`` of a `Module`, which the class itself need not write.
 
 ``class Net[T: Bound](Module[T])`` gets ``def map[U: Bound](self, f: Callable[[T], U], /) -> Net[U]``, unless it has a
-``map`` already. At run time the base class does the work.
+``map`` already. At run time the base class does the work. A class that derives from such a model gets its own ``map``,
+and may narrow the bound.
 """
 
 from mypy.maptype import map_instance_to_supertype
-from mypy.nodes import ARG_POS, MDEF, Argument, SymbolTableNode, TypeInfo, TypeVarExpr, Var
+from mypy.nodes import ARG_POS, MDEF, Argument, FuncDef, SymbolTableNode, TypeInfo, TypeVarExpr, Var
 from mypy.plugin import ClassDefContext
 from mypy.plugins.common import add_method_to_class
 from mypy.types import CallableType, Instance, TypeVarId, TypeVarType, get_proper_type
@@ -27,6 +28,8 @@ def add_map(ctx: ClassDefContext) -> None:
     existing = info.names.get(_METHOD)
     if existing is not None and not existing.plugin_generated:
         return
+    if existing is not None and isinstance(existing.node, FuncDef) and existing.node not in ctx.cls.defs.body:
+        del info.names[_METHOD]  # taken out of the body below, in an earlier pass of mypy's
     parameter = _tensor_parameter(info)
     if parameter is None:
         return
@@ -38,7 +41,11 @@ def add_map(ctx: ClassDefContext) -> None:
     )
     function = CallableType([parameter], [ARG_POS], [None], variable, ctx.api.named_type("builtins.function"))
     argument = Argument(Var("f", function), function, None, ARG_POS, pos_only=True)
-    add_method_to_class(ctx.api, ctx.cls, _METHOD, [argument], Instance(info, [variable]), tvar_def=variable)
+    method = add_method_to_class(ctx.api, ctx.cls, _METHOD, [argument], Instance(info, [variable]), tvar_def=variable)
+    if any(_METHOD in base.names for base in info.mro[1:]):
+        # A model may ask more of its tensors than the one that it derives from. mypy compares the two methods where the
+        # class is written, and would reject one that nobody wrote.
+        ctx.cls.defs.body.remove(method)
 
 
 def _tensor_parameter(info: TypeInfo) -> TypeVarType | None:

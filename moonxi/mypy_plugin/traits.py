@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import TypeGuard
 
 from mypy.nodes import TypeInfo
+from mypy.typeops import get_all_type_vars
 from mypy.types import (
     CallableType,
     Instance,
@@ -41,7 +42,23 @@ def bounded_by_trait(variable: TypeVarLikeType) -> TypeGuard[TypeVarType]:
         return True
     if not isinstance(bound, Instance) or not bound.type.is_protocol:
         return False
-    return is_trait(bound.type) or any(base.self_type is not None for base in bound.type.mro)
+    return is_trait(bound.type) or any(base.is_protocol and _speaks_of_self(base) for base in bound.type.mro)
+
+
+def _speaks_of_self(protocol: TypeInfo) -> bool:
+    """Whether a member names the class of the object itself: by ``Self``, or by a type variable for ``self``.
+
+    (``TypeInfo.self_type`` does not tell: every class has one, as ``object`` speaks of ``Self``.)"""
+    for symbol in protocol.names.values():
+        for member in get_all_type_vars(symbol.type) if symbol.type is not None else ():
+            if isinstance(member, TypeVarType) and (member.id.is_self() or _is_of_receiver(member, symbol.type)):
+                return True
+    return False
+
+
+def _is_of_receiver(variable: TypeVarType, member: Type | None) -> bool:
+    proper = get_proper_type(member)
+    return isinstance(proper, CallableType) and bool(proper.arg_types) and proper.arg_types[0] == variable
 
 
 def parts(typ: Type) -> Iterable[Type]:

@@ -1,11 +1,13 @@
 """The value of a loss and its gradient with respect to a whole model."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from math import prod
 from typing import Any, Protocol, cast, overload
 
 from moonxi import shapes
-from moonxi.autodiff import BlasGrad, Grad, ImageGrad, constant, variable
+from moonxi.autodiff import BlasGrad, Grad, ImageGrad, variable
+from moonxi.autodiff.lift import constant_beside
 from moonxi.errors import GradientError
 from moonxi.nn import tree
 from moonxi.nn.scope import Scope
@@ -75,7 +77,29 @@ def value_and_grad[T: Tensor, M, Up, Batch, Mode](
     mode: Mode,
     /,
 ) -> tuple[T, M]: ...
-def value_and_grad(loss: Any, model: Any, batch: Any, mode: Any, /) -> object:  # the overloads are the signature
+@overload
+def value_and_grad[T: Tensor, G: Tensor, M, Up, Batch, Mode](
+    loss: Callable[[Up, Batch, Mode], tuple[G, Mapping[str, G]]],
+    model: Model[T, G, M, Up],
+    batch: Mapped[T, G, Batch],
+    mode: Mode,
+    /,
+    *,
+    variable: Callable[[T], G],
+) -> tuple[tuple[T, dict[str, T]], M]: ...
+@overload
+def value_and_grad[T: Tensor, G: Tensor, M, Up, Batch, Mode](
+    loss: Callable[[Up, Batch, Mode], G],
+    model: Model[T, G, M, Up],
+    batch: Mapped[T, G, Batch],
+    mode: Mode,
+    /,
+    *,
+    variable: Callable[[T], G],
+) -> tuple[T, M]: ...
+def value_and_grad(  # the overloads are the signature
+    loss: Any, model: Any, batch: Any, mode: Any, /, *, variable: Any = variable
+) -> object:
     """The value of ``loss(model, batch, mode)`` and its gradient with respect to the parameters of the model.
 
     The loss is a function of any tensor class; here it gets the model and the batch under differentiation. It gives a
@@ -84,8 +108,11 @@ def value_and_grad(loss: Any, model: Any, batch: Any, mode: Any, /) -> object:  
 
     The gradients are a model of the same class: its parameters are the gradients, zeros where the loss does not depend
     on one, and its state is the state after the step. Raises `GradientError` if the loss is no scalar, depends on no
-    parameter, or is not computed from the model and the batch that it gets."""
-    return _value_and_grad(loss, model, batch, mode)
+    parameter, or is not computed from the model and the batch that it gets.
+
+    For operations of your own, ``variable`` is that of your class of tensors under differentiation:
+    ``MyGrad.variable``."""
+    return _value_and_grad(loss, model, batch, mode, variable)
 
 
 def _value_and_grad[T: Tensor](
@@ -93,7 +120,9 @@ def _value_and_grad[T: Tensor](
     model: Model[T, Grad[T], object, object],
     batch: Mapped[T, Grad[T], object],
     mode: object,
+    variable: Callable[[T], Grad[T]],
 ) -> object:
+    constant = partial(constant_beside, variable)
     parameters = model.parameters()
     trained = {id(parameter) for parameter in parameters}
     variables: dict[int, Grad[T]] = {}

@@ -16,16 +16,16 @@ class BlasProfiled[T: MlpTensor](Profiled[T], DerivedBlas[Timed[T]]):
     @override
     def matmul(self, other: Self, /) -> Self:
         y = self._tensor(other, "matmul")
-        return self._timed("matmul", lambda: self.value.matmul(y), y, flops=self._products)
+        return self.timed("matmul", lambda: self.value.matmul(y), y, flops=self._products)
 
     @override
     def __matmul__(self, other: Self, /) -> Self:
         y = self._tensor(other, "matmul")
-        return self._timed("matmul", lambda: self.value @ y, y, flops=self._products)
+        return self.timed("matmul", lambda: self.value @ y, y, flops=self._products)
 
     @override
     def transpose(self) -> Self:
-        return self._timed("transpose", self.value.transpose)
+        return self.timed("transpose", self.value.transpose)
 
     def _products(self, result: T) -> int:
         return multiply_adds(size(result.shape), size(self.shape[-1:]))

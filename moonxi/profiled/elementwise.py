@@ -16,134 +16,134 @@ class ProfiledElementwise[T: Tensor](Timed[T]):
     @override
     def __add__(self, other: Self | float, /) -> Self:
         y = self._plain(other, "add")
-        return self._timed("add", lambda: self.value + y, y)
+        return self.timed("add", lambda: self.value + y, y)
 
     @override
     def __radd__(self, other: float, /) -> Self:
         k = self._number(other, "add")
-        return self._timed("add", lambda: k + self.value)
+        return self.timed("add", lambda: k + self.value)
 
     @override
     def __sub__(self, other: Self | float, /) -> Self:
         y = self._plain(other, "subtract")
-        return self._timed("subtract", lambda: self.value - y, y)
+        return self.timed("subtract", lambda: self.value - y, y)
 
     @override
     def __rsub__(self, other: float, /) -> Self:
         k = self._number(other, "subtract")
-        return self._timed("subtract", lambda: k - self.value)
+        return self.timed("subtract", lambda: k - self.value)
 
     @override
     def __mul__(self, other: Self | float, /) -> Self:
         y = self._plain(other, "multiply")
-        return self._timed("multiply", lambda: self.value * y, y)
+        return self.timed("multiply", lambda: self.value * y, y)
 
     @override
     def __rmul__(self, other: float, /) -> Self:
         k = self._number(other, "multiply")
-        return self._timed("multiply", lambda: k * self.value)
+        return self.timed("multiply", lambda: k * self.value)
 
     @override
     def __truediv__(self, other: Self | float, /) -> Self:
         y = self._plain(other, "divide")
-        return self._timed("divide", lambda: self.value / y, y)
+        return self.timed("divide", lambda: self.value / y, y)
 
     @override
     def __rtruediv__(self, other: float, /) -> Self:
         k = self._number(other, "divide")
-        return self._timed("divide", lambda: k / self.value)
+        return self.timed("divide", lambda: k / self.value)
 
     @override
     def __pow__(self, other: Self | float, /) -> Self:
         y = self._plain(other, "power")
-        return self._timed("power", lambda: self.value**y, y)
+        return self.timed("power", lambda: self.value**y, y)
 
     @override
     def __rpow__(self, other: float, /) -> Self:
         k = self._number(other, "power")
-        return self._timed("power", lambda: k**self.value)
+        return self.timed("power", lambda: k**self.value)
 
     @override
     def __neg__(self) -> Self:
-        return self._timed("negate", lambda: -self.value)
+        return self.timed("negate", lambda: -self.value)
 
     @override
     def exp(self) -> Self:
-        return self._timed("exp", self.value.exp)
+        return self.timed("exp", self.value.exp)
 
     @override
     def log(self) -> Self:
-        return self._timed("log", self.value.log)
+        return self.timed("log", self.value.log)
 
     @override
     def tanh(self) -> Self:
-        return self._timed("tanh", self.value.tanh)
+        return self.timed("tanh", self.value.tanh)
 
     @override
     def sqrt(self) -> Self:
-        return self._timed("sqrt", self.value.sqrt)
+        return self.timed("sqrt", self.value.sqrt)
 
     @override
     def floor(self) -> Self:
-        return self._timed("floor", self.value.floor)
+        return self.timed("floor", self.value.floor)
 
     @override
     def square(self) -> Self:
-        return self._timed("square", self.value.square)
+        return self.timed("square", self.value.square)
 
     @override
     def relu(self) -> Self:
-        return self._timed("relu", self.value.relu)
+        return self.timed("relu", self.value.relu)
 
     @override
     def maximum(self, other: Self | float, /) -> Self:
         y = self._plain(other, "maximum")
-        return self._timed("maximum", lambda: self.value.maximum(y), y)
+        return self.timed("maximum", lambda: self.value.maximum(y), y)
 
     @override
     def expm1(self) -> Self:
-        return self._timed("expm1", self.value.expm1)
+        return self.timed("expm1", self.value.expm1)
 
     @override
     def log1p(self) -> Self:
-        return self._timed("log1p", self.value.log1p)
+        return self.timed("log1p", self.value.log1p)
 
     @override
     def sin(self) -> Self:
-        return self._timed("sin", self.value.sin)
+        return self.timed("sin", self.value.sin)
 
     @override
     def cos(self) -> Self:
-        return self._timed("cos", self.value.cos)
+        return self.timed("cos", self.value.cos)
 
     @override
     def erf(self) -> Self:
-        return self._timed("erf", self.value.erf)
+        return self.timed("erf", self.value.erf)
 
     @override
     def sigmoid(self) -> Self:
-        return self._timed("sigmoid", self.value.sigmoid)
+        return self.timed("sigmoid", self.value.sigmoid)
 
     @override
     def softplus(self) -> Self:
-        return self._timed("softplus", self.value.softplus)
+        return self.timed("softplus", self.value.softplus)
 
     @override
     def abs(self) -> Self:
-        return self._timed("abs", self.value.abs)
+        return self.timed("abs", self.value.abs)
 
     @override
     def sign(self) -> Self:
-        return self._timed("sign", self.value.sign)
+        return self.timed("sign", self.value.sign)
 
     @override
     def minimum(self, other: Self | float, /) -> Self:
         y = self._plain(other, "minimum")
-        return self._timed("minimum", lambda: self.value.minimum(y), y)
+        return self.timed("minimum", lambda: self.value.minimum(y), y)
 
     @override
     def clip(self, low: float, high: float, /) -> Self:
-        return self._timed("clip", lambda: self.value.clip(low, high))
+        return self.timed("clip", lambda: self.value.clip(low, high))
 
     # -- comparison ----------------------------------------------------------------------------------------------
 
@@ -175,7 +175,7 @@ class ProfiledElementwise[T: Tensor](Timed[T]):
     @override
     def where(self, mask: Mask[Self], other: Self | float, /) -> Self:
         carrier, y = self._held(mask, "where"), self._plain(other, "where")
-        return self._timed("where", lambda: self.value.where(Mask(carrier), y), carrier, y)
+        return self.timed("where", lambda: self.value.where(Mask(carrier), y), carrier, y)
 
     @override
     def not_equal(self, other: Self | float, /) -> Mask[Self]:
@@ -185,4 +185,4 @@ class ProfiledElementwise[T: Tensor](Timed[T]):
     @override
     def masked_fill(self, mask: Mask[Self], fill: float, /) -> Self:
         carrier = self._held(mask, "masked_fill")
-        return self._timed("masked_fill", lambda: self.value.masked_fill(Mask(carrier), fill), carrier)
+        return self.timed("masked_fill", lambda: self.value.masked_fill(Mask(carrier), fill), carrier)

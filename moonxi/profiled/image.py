@@ -34,14 +34,14 @@ class ImageProfiled[T: ImageModelTensor](BlasProfiled[T], DerivedImage[Timed[T]]
             return multiply_adds(size(result.shape), size(w.shape[1:]))
 
         if bias is None:
-            return self._timed("conv2d", lambda: self.value.conv2d(w, **options), w, flops=flops)
+            return self.timed("conv2d", lambda: self.value.conv2d(w, **options), w, flops=flops)
         b = self._tensor(bias, "conv2d (bias)")
-        return self._timed("conv2d", lambda: self.value.conv2d(w, b, **options), w, b, flops=flops)
+        return self.timed("conv2d", lambda: self.value.conv2d(w, b, **options), w, b, flops=flops)
 
     @override
     def conv2d_input_grad(self, weight: Self, shape: Shape, /, **options: Unpack[ConvOptions]) -> Self:
         w = self._tensor(weight, "conv2d_input_grad")
-        return self._timed(
+        return self.timed(
             "conv2d_input_grad",
             lambda: self.value.conv2d_input_grad(w, shape, **options),
             w,
@@ -51,7 +51,7 @@ class ImageProfiled[T: ImageModelTensor](BlasProfiled[T], DerivedImage[Timed[T]]
     @override
     def conv2d_weight_grad(self, dy: Self, shape: Shape, /, **options: Unpack[ConvOptions]) -> Self:
         gradient = self._tensor(dy, "conv2d_weight_grad")
-        return self._timed(
+        return self.timed(
             "conv2d_weight_grad",
             lambda: self.value.conv2d_weight_grad(gradient, shape, **options),
             gradient,
@@ -73,7 +73,7 @@ class ImageProfiled[T: ImageModelTensor](BlasProfiled[T], DerivedImage[Timed[T]]
     ) -> Self:
         w = self._tensor(weight, "conv_transpose2d")
         b = None if bias is None else self._tensor(bias, "conv_transpose2d (bias)")
-        return self._timed(
+        return self.timed(
             "conv_transpose2d",
             lambda: self.value.conv_transpose2d(
                 w,
@@ -92,7 +92,7 @@ class ImageProfiled[T: ImageModelTensor](BlasProfiled[T], DerivedImage[Timed[T]]
 
     @override
     def max_pool2d(self, kernel: Pair, /, **options: Unpack[PoolOptions]) -> Self:
-        return self._timed("max_pool2d", lambda: self.value.max_pool2d(kernel, **options))
+        return self.timed("max_pool2d", lambda: self.value.max_pool2d(kernel, **options))
 
     @override
     def max_pool2d_indices(self, kernel: Pair, /, **options: Unpack[PoolOptions]) -> Labels[Self]:
@@ -101,15 +101,15 @@ class ImageProfiled[T: ImageModelTensor](BlasProfiled[T], DerivedImage[Timed[T]]
     @override
     def max_pool2d_grad(self, dy: Self, kernel: Pair, /, **options: Unpack[PoolOptions]) -> Self:
         gradient = self._tensor(dy, "max_pool2d_grad")
-        return self._timed("max_pool2d_grad", lambda: self.value.max_pool2d_grad(gradient, kernel, **options), gradient)
+        return self.timed("max_pool2d_grad", lambda: self.value.max_pool2d_grad(gradient, kernel, **options), gradient)
 
     @override
     def sum_pool2d(self, kernel: Pair, /, **options: Unpack[PoolOptions]) -> Self:
-        return self._timed("sum_pool2d", lambda: self.value.sum_pool2d(kernel, **options))
+        return self.timed("sum_pool2d", lambda: self.value.sum_pool2d(kernel, **options))
 
     @override
     def sum_pool2d_grad(self, shape: Shape, kernel: Pair, /, **options: Unpack[PoolOptions]) -> Self:
-        return self._timed("sum_pool2d_grad", lambda: self.value.sum_pool2d_grad(shape, kernel, **options))
+        return self.timed("sum_pool2d_grad", lambda: self.value.sum_pool2d_grad(shape, kernel, **options))
 
     @override
     def avg_pool2d(
@@ -122,7 +122,7 @@ class ImageProfiled[T: ImageModelTensor](BlasProfiled[T], DerivedImage[Timed[T]]
         ceil_mode: bool = False,
         count_include_pad: bool = True,
     ) -> Self:
-        return self._timed(
+        return self.timed(
             "avg_pool2d",
             lambda: self.value.avg_pool2d(
                 kernel, stride=stride, padding=padding, ceil_mode=ceil_mode, count_include_pad=count_include_pad
@@ -131,17 +131,17 @@ class ImageProfiled[T: ImageModelTensor](BlasProfiled[T], DerivedImage[Timed[T]]
 
     @override
     def adaptive_avg_pool2d(self, size: Pair, /) -> Self:
-        return self._timed("adaptive_avg_pool2d", lambda: self.value.adaptive_avg_pool2d(size))
+        return self.timed("adaptive_avg_pool2d", lambda: self.value.adaptive_avg_pool2d(size))
 
     # -- size ----------------------------------------------------------------------------------------------------
 
     @override
     def upsample_nearest2d(self, size: Pair, /) -> Self:
-        return self._timed("upsample_nearest2d", lambda: self.value.upsample_nearest2d(size))
+        return self.timed("upsample_nearest2d", lambda: self.value.upsample_nearest2d(size))
 
     @override
     def upsample_bilinear2d(self, size: Pair, /, *, align_corners: bool = False) -> Self:
-        return self._timed(
+        return self.timed(
             "upsample_bilinear2d", lambda: self.value.upsample_bilinear2d(size, align_corners=align_corners)
         )
 
@@ -154,7 +154,7 @@ class ImageProfiled[T: ImageModelTensor](BlasProfiled[T], DerivedImage[Timed[T]]
         mode: Literal["constant", "reflect", "replicate", "circular"] = "constant",
         fill: float = 0.0,
     ) -> Self:
-        return self._timed("pad2d", lambda: self.value.pad2d(padding, mode=mode, fill=fill))
+        return self.timed("pad2d", lambda: self.value.pad2d(padding, mode=mode, fill=fill))
 
     # -- normalisation -------------------------------------------------------------------------------------------
 
@@ -173,12 +173,12 @@ class ImageProfiled[T: ImageModelTensor](BlasProfiled[T], DerivedImage[Timed[T]]
     @override
     def batch_norm_with(self, mean: Self, variance: Self, weight: Self, bias: Self, /, *, eps: float = 1e-5) -> Self:
         m, v, w, b = (self._tensor(one, "batch_norm_with") for one in (mean, variance, weight, bias))
-        return self._timed("batch_norm_with", lambda: self.value.batch_norm_with(m, v, w, b, eps=eps), m, v, w, b)
+        return self.timed("batch_norm_with", lambda: self.value.batch_norm_with(m, v, w, b, eps=eps), m, v, w, b)
 
     @override
     def group_norm(self, groups: int, weight: Self, bias: Self, /, *, eps: float = 1e-5) -> Self:
         w, b = self._tensor(weight, "group_norm"), self._tensor(bias, "group_norm")
-        return self._timed("group_norm", lambda: self.value.group_norm(groups, w, b, eps=eps), w, b)
+        return self.timed("group_norm", lambda: self.value.group_norm(groups, w, b, eps=eps), w, b)
 
 
 ImageModelTensor.register(ImageProfiled)

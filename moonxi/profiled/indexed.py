@@ -18,27 +18,27 @@ class ProfiledIndexed[T: Tensor](Timed[T]):
     @override
     def one_hot(self, labels: Labels[Self], classes: int, /) -> Self:
         held = self._held(labels, "one_hot")
-        return self._timed("one_hot", lambda: self.value.one_hot(Labels(held), classes), held)
+        return self.timed("one_hot", lambda: self.value.one_hot(Labels(held), classes), held)
 
     @override
     def gather(self, labels: Labels[Self], /) -> Self:
         held = self._held(labels, "gather")
-        return self._timed("gather", lambda: self.value.gather(Labels(held)), held)
+        return self.timed("gather", lambda: self.value.gather(Labels(held)), held)
 
     @override
     def scatter_add(self, labels: Labels[Self], size: int, /) -> Self:
         held = self._held(labels, "scatter_add")
-        return self._timed("scatter_add", lambda: self.value.scatter_add(Labels(held), size), held)
+        return self.timed("scatter_add", lambda: self.value.scatter_add(Labels(held), size), held)
 
     @override
     def pick(self, labels: Labels[Self], /) -> Self:
         held = self._held(labels, "pick")
-        return self._timed("pick", lambda: self.value.pick(Labels(held)), held)
+        return self.timed("pick", lambda: self.value.pick(Labels(held)), held)
 
     @override
     def put(self, labels: Labels[Self], classes: int, /) -> Self:
         held = self._held(labels, "put")
-        return self._timed("put", lambda: self.value.put(Labels(held), classes), held)
+        return self.timed("put", lambda: self.value.put(Labels(held), classes), held)
 
     @override
     def argmin(self, axis: int, /) -> Labels[Self]:
@@ -50,12 +50,12 @@ class ProfiledIndexed[T: Tensor](Timed[T]):
 
     @override
     def sort(self, axis: int, /, *, descending: bool = False) -> Self:
-        return self._timed("sort", lambda: self.value.sort(axis, descending=descending))
+        return self.timed("sort", lambda: self.value.sort(axis, descending=descending))
 
     @override
     def take(self, labels: Labels[Self], axis: int, /) -> Self:
         held = self._held(labels, "take")
-        return self._timed("take", lambda: self.value.take(Labels(held), axis), held)
+        return self.timed("take", lambda: self.value.take(Labels(held), axis), held)
 
     @override
     def topk(self, k: int, axis: int, /) -> tuple[Self, Labels[Self]]:

@@ -13,48 +13,48 @@ class ProfiledReducing[T: Tensor](Timed[T]):
 
     @override
     def sum(self, axes: Axes = None, /, *, keepdims: bool = False) -> Self:
-        return self._timed("sum", lambda: self.value.sum(axes, keepdims=keepdims))
+        return self.timed("sum", lambda: self.value.sum(axes, keepdims=keepdims))
 
     @override
     def mean(self, axes: Axes = None, /, *, keepdims: bool = False) -> Self:
-        return self._timed("mean", lambda: self.value.mean(axes, keepdims=keepdims))
+        return self.timed("mean", lambda: self.value.mean(axes, keepdims=keepdims))
 
     @override
     def max(self, axes: Axes = None, /, *, keepdims: bool = False) -> Self:
-        return self._timed("max", lambda: self.value.max(axes, keepdims=keepdims))
+        return self.timed("max", lambda: self.value.max(axes, keepdims=keepdims))
 
     @override
     def prod(self, axes: Axes = None, /, *, keepdims: bool = False) -> Self:
-        return self._timed("prod", lambda: self.value.prod(axes, keepdims=keepdims))
+        return self.timed("prod", lambda: self.value.prod(axes, keepdims=keepdims))
 
     @override
     def min(self, axes: Axes = None, /, *, keepdims: bool = False) -> Self:
-        return self._timed("min", lambda: self.value.min(axes, keepdims=keepdims))
+        return self.timed("min", lambda: self.value.min(axes, keepdims=keepdims))
 
     @override
     def logsumexp(self, axes: Axes = None, /, *, keepdims: bool = False) -> Self:
-        return self._timed("logsumexp", lambda: self.value.logsumexp(axes, keepdims=keepdims))
+        return self.timed("logsumexp", lambda: self.value.logsumexp(axes, keepdims=keepdims))
 
     @override
     def var(self, axes: Axes = None, /, *, correction: int = 1, keepdims: bool = False) -> Self:
-        return self._timed("var", lambda: self.value.var(axes, correction=correction, keepdims=keepdims))
+        return self.timed("var", lambda: self.value.var(axes, correction=correction, keepdims=keepdims))
 
     @override
     def std(self, axes: Axes = None, /, *, correction: int = 1, keepdims: bool = False) -> Self:
-        return self._timed("std", lambda: self.value.std(axes, correction=correction, keepdims=keepdims))
+        return self.timed("std", lambda: self.value.std(axes, correction=correction, keepdims=keepdims))
 
     @override
     def norm(self, axes: Axes = None, /, *, order: float = 2.0, keepdims: bool = False) -> Self:
-        return self._timed("norm", lambda: self.value.norm(axes, order=order, keepdims=keepdims))
+        return self.timed("norm", lambda: self.value.norm(axes, order=order, keepdims=keepdims))
 
     @override
     def cumsum(self, axis: int, /) -> Self:
-        return self._timed("cumsum", lambda: self.value.cumsum(axis))
+        return self.timed("cumsum", lambda: self.value.cumsum(axis))
 
     @override
     def softmax(self, axis: int, /) -> Self:
-        return self._timed("softmax", lambda: self.value.softmax(axis))
+        return self.timed("softmax", lambda: self.value.softmax(axis))
 
     @override
     def log_softmax(self, axis: int, /) -> Self:
-        return self._timed("log_softmax", lambda: self.value.log_softmax(axis))
+        return self.timed("log_softmax", lambda: self.value.log_softmax(axis))

@@ -13,61 +13,61 @@ class ProfiledShaping[T: Tensor](Timed[T]):
 
     @override
     def reshape(self, shape: Shape, /) -> Self:
-        return self._timed("reshape", lambda: self.value.reshape(shape))
+        return self.timed("reshape", lambda: self.value.reshape(shape))
 
     @override
     def permute(self, axes: tuple[int, ...], /) -> Self:
-        return self._timed("permute", lambda: self.value.permute(axes))
+        return self.timed("permute", lambda: self.value.permute(axes))
 
     @override
     def broadcast_to(self, shape: Shape, /) -> Self:
-        return self._timed("broadcast_to", lambda: self.value.broadcast_to(shape))
+        return self.timed("broadcast_to", lambda: self.value.broadcast_to(shape))
 
     @override
     def sum_to(self, shape: Shape, /) -> Self:
-        return self._timed("sum_to", lambda: self.value.sum_to(shape))
+        return self.timed("sum_to", lambda: self.value.sum_to(shape))
 
     @override
     def __getitem__(self, index: Index, /) -> Self:
-        return self._timed("index", lambda: self.value[index])
+        return self.timed("index", lambda: self.value[index])
 
     @override
     def put_slice(self, index: Index, shape: Shape, /) -> Self:
-        return self._timed("put_slice", lambda: self.value.put_slice(index, shape))
+        return self.timed("put_slice", lambda: self.value.put_slice(index, shape))
 
     @override
     def squeeze(self, axes: int | tuple[int, ...], /) -> Self:
-        return self._timed("squeeze", lambda: self.value.squeeze(axes))
+        return self.timed("squeeze", lambda: self.value.squeeze(axes))
 
     @override
     def unsqueeze(self, axes: int | tuple[int, ...], /) -> Self:
-        return self._timed("unsqueeze", lambda: self.value.unsqueeze(axes))
+        return self.timed("unsqueeze", lambda: self.value.unsqueeze(axes))
 
     @override
     def flip(self, axes: int | tuple[int, ...], /) -> Self:
-        return self._timed("flip", lambda: self.value.flip(axes))
+        return self.timed("flip", lambda: self.value.flip(axes))
 
     @override
     def roll(self, shift: int, axis: int, /) -> Self:
-        return self._timed("roll", lambda: self.value.roll(shift, axis))
+        return self.timed("roll", lambda: self.value.roll(shift, axis))
 
     @override
     def pad(self, widths: Widths, value: float = 0.0, /) -> Self:
-        return self._timed("pad", lambda: self.value.pad(widths, value))
+        return self.timed("pad", lambda: self.value.pad(widths, value))
 
     @override
     def tile(self, repeats: tuple[int, ...], /) -> Self:
-        return self._timed("tile", lambda: self.value.tile(repeats))
+        return self.timed("tile", lambda: self.value.tile(repeats))
 
     @override
     def concatenate(self, *others: Self, axis: int) -> Self:
         plain = [self._tensor(other, "concatenate") for other in others]
-        return self._timed("concatenate", lambda: self.value.concatenate(*plain, axis=axis), *plain)
+        return self.timed("concatenate", lambda: self.value.concatenate(*plain, axis=axis), *plain)
 
     @override
     def stack(self, *others: Self, axis: int) -> Self:
         plain = [self._tensor(other, "stack") for other in others]
-        return self._timed("stack", lambda: self.value.stack(*plain, axis=axis), *plain)
+        return self.timed("stack", lambda: self.value.stack(*plain, axis=axis), *plain)
 
     @override
     def split(self, sizes: tuple[int, ...], /, *, axis: int) -> tuple[Self, ...]:

@@ -27,19 +27,19 @@ class Profiled[T: Tensor](ProfiledElementwise[T], ProfiledReducing[T], ProfiledS
 
     @override
     def full(self, shape: Shape, fill: float, /) -> Self:
-        return self._timed("full", lambda: self.value.full(shape, fill))
+        return self.timed("full", lambda: self.value.full(shape, fill))
 
     @override
     def zeros(self, shape: Shape, /) -> Self:
-        return self._timed("zeros", lambda: self.value.zeros(shape))
+        return self.timed("zeros", lambda: self.value.zeros(shape))
 
     @override
     def ones(self, shape: Shape, /) -> Self:
-        return self._timed("ones", lambda: self.value.ones(shape))
+        return self.timed("ones", lambda: self.value.ones(shape))
 
     @override
     def from_host(self, array: HostArray | NDArray[np.integer], /) -> Self:
-        return self._timed("from_host", lambda: self.value.from_host(array))
+        return self.timed("from_host", lambda: self.value.from_host(array))
 
     @override
     def labels(self, array: NDArray[np.integer], /) -> Labels[Self]:
@@ -47,11 +47,11 @@ class Profiled[T: Tensor](ProfiledElementwise[T], ProfiledReducing[T], ProfiledS
 
     @override
     def uniform(self, shape: Shape, key: Key, /) -> Self:
-        return self._timed("uniform", lambda: self.value.uniform(shape, key))
+        return self.timed("uniform", lambda: self.value.uniform(shape, key))
 
     @override
     def normal(self, shape: Shape, key: Key, /) -> Self:
-        return self._timed("normal", lambda: self.value.normal(shape, key))
+        return self.timed("normal", lambda: self.value.normal(shape, key))
 
     @override
     def to_host(self) -> HostArray:
@@ -63,7 +63,7 @@ class Profiled[T: Tensor](ProfiledElementwise[T], ProfiledReducing[T], ProfiledS
 
     @override
     def stop_gradient(self) -> Self:
-        return self._timed("stop_gradient", self.value.stop_gradient)
+        return self.timed("stop_gradient", self.value.stop_gradient)
 
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import Self, override
 from moonxi.dims import Dim
 from moonxi.dtypes import DType
 from moonxi.errors import OperandError
-from moonxi.profiled.report import Profile
+from moonxi.profiled.collector import Profile
 from moonxi.profiled.work import Work, moved
 from moonxi.traits import DerivedTensor, Labels, Mask, Shape, Tensor
 
@@ -38,10 +38,12 @@ class Timed[T: Tensor](DerivedTensor["Timed[T]"]):
 
     # -- timing --------------------------------------------------------------------------------------------------
 
-    def _timed(
+    def timed(
         self, operation: str, compute: Callable[[], T], *others: T | float, flops: Callable[[T], int] | None = None
     ) -> Self:
-        """The result of an operation on this tensor and others."""
+        """The result of an operation on this tensor and others, timed: for whoever adds operations to a subclass.
+
+        ``compute`` works on ``value``; of ``others`` the sizes count, and ``flops`` is asked with the result."""
 
         def work(result: T) -> Work:
             return Work(moved(self.value, *others, result), flops(result) if flops else 0)

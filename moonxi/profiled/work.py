@@ -3,7 +3,6 @@
 from math import prod
 from typing import NamedTuple
 
-from moonxi import shapes
 from moonxi.dims import Dim
 from moonxi.traits import Shape, Tensor
 
@@ -19,7 +18,11 @@ class Work(NamedTuple):
 
 def moved[T: Tensor](*values: T | float) -> int:
     """The bytes of these tensors; numbers are none."""
-    return sum(size(x.shape) * x.dtype.itemsize for x in values if not isinstance(x, (float, int, Dim)))
+    total = 0
+    for x in values:
+        if not isinstance(x, (float, int, Dim)):
+            total += size(x.shape) * x.dtype.itemsize
+    return total
 
 
 def multiply_adds(count: int, terms: int) -> int:
@@ -29,4 +32,5 @@ def multiply_adds(count: int, terms: int) -> int:
 
 def size(shape: Shape) -> int:
     """The number of elements."""
-    return prod(shape) if shapes.known(*shape) else 0
+    count: object = prod(shape)
+    return count if isinstance(count, int) else 0

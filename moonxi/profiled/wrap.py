@@ -3,8 +3,8 @@
 from typing import overload
 
 from moonxi.profiled.blas import BlasProfiled
+from moonxi.profiled.collector import Profile
 from moonxi.profiled.image import ImageProfiled
-from moonxi.profiled.report import Profile
 from moonxi.profiled.tensor import Profiled
 from moonxi.traits import ImageModelTensor, MlpTensor, Tensor
 

@@ -3,10 +3,12 @@
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from math import isfinite
 from typing import Any, Protocol, overload
 
-from moonxi.autodiff import BlasGrad, Grad, ImageGrad, constant
+from moonxi.autodiff import BlasGrad, Grad, ImageGrad, variable
+from moonxi.autodiff.lift import constant_beside
 from moonxi.errors import OptionError
 from moonxi.key import Key
 from moonxi.nn import Eval, Mode, Train, check_writable, save, value_and_grad
@@ -105,12 +107,37 @@ class Trainer[T: Tensor, M, B]:
         *,
         key: Key,
     ) -> None: ...
-    def __init__(self, model: Any, loss: Any, optimizer: Optimizer, /, *, key: Key) -> None:
-        """``key`` is for everything random within the steps; it is folded with the number of the step."""
+    @overload
+    def __init__[U: Tensor, G: Tensor, N, Up, Lifted](
+        self: "Trainer[U, N, BatchOf[U, G, Lifted]]",
+        model: TrainableModel[U, G, N, Up],
+        loss: Callable[[Up, Lifted, Mode], tuple[G, Mapping[str, G]]],
+        optimizer: Optimizer,
+        /,
+        *,
+        key: Key,
+        variable: Callable[[U], G],
+    ) -> None: ...
+    @overload
+    def __init__[U: Tensor, G: Tensor, N, Up, Lifted](
+        self: "Trainer[U, N, BatchOf[U, G, Lifted]]",
+        model: TrainableModel[U, G, N, Up],
+        loss: Callable[[Up, Lifted, Mode], G],
+        optimizer: Optimizer,
+        /,
+        *,
+        key: Key,
+        variable: Callable[[U], G],
+    ) -> None: ...
+    def __init__(self, model: Any, loss: Any, optimizer: Optimizer, /, *, key: Key, variable: Any = variable) -> None:
+        """``key`` is for everything random within the steps; it is folded with the number of the step.
+
+        For operations of your own, ``variable`` is that of your class of tensors under differentiation."""
         # One object, exchanged as a whole: an interrupt never leaves a model beside another step's state.
         self._now: tuple[M, OptimizerState[T, M], int] = (model, optimizer.init(model), 0)
         self._loss = loss
         self._optimizer = optimizer
+        self._variable = variable
         self._key = key
         self._epochs = 0
 
@@ -136,7 +163,7 @@ class Trainer[T: Tensor, M, B]:
         model: Any
         model, state, steps = self._now
         one: Any = batch  # that model, loss and batch fit was checked at construction
-        value, gradients = value_and_grad(self._loss, model, one, Train(self._key.fold(steps)))
+        value, gradients = value_and_grad(self._loss, model, one, Train(self._key.fold(steps)), variable=self._variable)
         values = _values(value)
         if not isfinite(values["loss"]):
             raise not_finite(steps, values["loss"], model.named_parameters(), gradients.named_parameters())
@@ -147,6 +174,7 @@ class Trainer[T: Tensor, M, B]:
         """The loss and the named scalars over all of the data, in evaluation mode."""
         average = Average()
         model: Any = self.model
+        constant = partial(constant_beside, self._variable)
         lifted = model.map(constant)  # the loss is written for tensors under differentiation; constants record nothing
         for batch in data.epoch(0):
             one: Any = batch

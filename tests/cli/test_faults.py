@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from moonxi.cli import main
-from tests.cli.faults import CHECKOUT, FILES, Fault
+from tests.cli.fault import CHECKOUT, Fault
+from tests.cli.faults import FILES
 
 ROWS = [pytest.param(file, fault, id=f"{file}: {fault.title}") for file, faults in FILES.items() for fault in faults]
 
@@ -13,7 +14,7 @@ ROWS = [pytest.param(file, fault, id=f"{file}: {fault.title}") for file, faults 
 @pytest.mark.parametrize("file", FILES)
 def test_a_file_that_is_right_passes(file: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", str(CHECKOUT / file)]) == 0
-    assert capsys.readouterr().out.startswith("0 errors, ")
+    assert capsys.readouterr().out.splitlines()[-1].startswith("0 errors, ")
 
 
 @pytest.mark.parametrize("file", FILES)
@@ -29,7 +30,8 @@ def test_a_fault_is_reported_at_its_line(
     copy = tmp_path / Path(file).name
     copy.write_text(seeded, encoding="utf-8")
     status = main(["check", str(copy)])
-    *found, summary = capsys.readouterr().out.splitlines()
+    *lines, summary = capsys.readouterr().out.splitlines()
+    found = [line for line in lines if ": note: " not in line]
     number = fault.place(seeded)
     print(f"{file}: {fault.title}\n    " + "\n    ".join(line.replace(str(copy), copy.name) for line in found))
     assert status == 1

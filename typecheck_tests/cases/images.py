@@ -1,14 +1,7 @@
-"""Images: convolution, pooling, normalisation and the models made of them, given what is not theirs."""
-
-from dataclasses import dataclass
-
-import numpy as np
+"""Operations on images, given what is not theirs."""
 
 import moonxi as mx
 from moonxi import F32, F64, BlasGrad, GpuTensor, ImageGrad, NpArray, nn
-from moonxi.data import Labelled
-from moonxi.losses import cross_entropy
-from moonxi.nn.models import LeNet, ResNet18
 
 type Host = NpArray[F32]
 type Device = GpuTensor[F32]
@@ -103,96 +96,131 @@ def right_trait_for_a_convolution() -> None:
     assert layer(convolution().weight).outputs == 4
 
 
-def wrong_normalisation_without_mode(norm: nn.BatchNorm2d[Host], x: Host) -> None:
-    norm.forward(x)  # E: [call-arg]
+def wrong_gradient_of_images_from_a_weight_on_the_device(dy: Host, weight: Device) -> None:
+    dy.conv2d_input_grad(weight, (2, 3, 8, 8))  # E: [arg-type]
 
 
-def right_normalisation_without_mode() -> None:
-    norm = nn.BatchNorm2d.init(3, like=mx.numpy())
-    assert norm.forward(pictures(), nn.Eval()).shape == (2, 3, 8, 8)
+def right_gradient_of_images_from_a_weight_on_the_device() -> None:
+    dy = mx.numpy().ones((2, 4, 8, 8))
+    assert dy.conv2d_input_grad(convolution().weight, (2, 3, 8, 8), padding=1).shape == (2, 3, 8, 8)
 
 
-def wrong_flag_for_a_mode(norm: nn.BatchNorm2d[Host], x: Host) -> None:
-    norm.forward(x, True)  # E: [arg-type]
+def wrong_gradient_of_a_weight_without_its_shape(x: Host, dy: Host) -> None:
+    x.conv2d_weight_grad(dy, padding=1)  # E: [call-arg]
 
 
-def right_flag_for_a_mode() -> None:
-    norm = nn.BatchNorm2d.init(3, like=mx.numpy())
-    assert norm.forward(pictures(), nn.Train(mx.Key(0))).shape == (2, 3, 8, 8)
+def right_gradient_of_a_weight_without_its_shape() -> None:
+    dy = mx.numpy().ones((2, 4, 8, 8))
+    assert pictures().conv2d_weight_grad(dy, (4, 3, 3, 3), padding=1).shape == (4, 3, 3, 3)
 
 
-def wrong_running_statistics_as_parameters(weight: Host) -> None:
-    nn.BatchNorm2d(weight, weight, nn.State(weight), weight)  # E: [arg-type]
+def wrong_transposed_convolution_that_keeps_the_size(x: Host, weight: Host) -> None:
+    x.conv_transpose2d(weight, padding="same")  # E: [arg-type]
 
 
-def right_running_statistics_as_parameters() -> None:
-    ones, zeros = mx.numpy().ones((3,)), mx.numpy().zeros((3,))
-    norm = nn.BatchNorm2d(ones, zeros, nn.State(zeros), nn.State(ones))
-    assert len(norm.parameters()) == 2
+def right_transposed_convolution_that_keeps_the_size() -> None:
+    weight = mx.numpy().ones((3, 4, 3, 3))
+    assert pictures().conv_transpose2d(weight, padding=1).shape == (2, 4, 8, 8)
 
 
-def wrong_running_statistics_of_another_class(norm: nn.BatchNorm2d[Host], mean: nn.State[NpArray[F64]]) -> None:
-    nn.BatchNorm2d[Host](norm.weight, norm.bias, mean, norm.variance)  # E: [arg-type]
+def wrong_transposed_convolution_of_doubles(x: Host, weight: Host, bias: NpArray[F64]) -> None:
+    x.conv_transpose2d(weight, bias, stride=2)  # E: [arg-type]
 
 
-def right_running_statistics_of_another_class() -> None:
-    norm = nn.BatchNorm2d.init(3, like=mx.numpy(F64))
-    assert norm.named_states().keys() == {"mean", "variance"}
+def right_transposed_convolution_of_doubles() -> None:
+    weight, bias = mx.numpy().ones((3, 4, 2, 2)), mx.numpy().zeros((4,))
+    assert pictures().conv_transpose2d(weight, bias, stride=2).shape == (2, 4, 16, 16)
 
 
-def wrong_scores_beside_pictures(model: LeNet[Host], x: Host) -> Host:
-    return model.forward(x)  # E: [return-value]
+def wrong_gradient_of_pooling_without_gradient(x: ImageGrad[Host], dy: Host) -> ImageGrad[Host]:
+    return x.max_pool2d_grad(dy, 2)  # E: [arg-type]
 
 
-def right_scores_beside_pictures() -> Host:
-    model = LeNet.init(like=mx.numpy(), key=mx.Key(0))
-    return model.forward(mx.numpy().ones((1, 1, 28, 28))).value
+def right_gradient_of_pooling_without_gradient() -> None:
+    dy = mx.numpy().ones((2, 3, 4, 4))
+    assert pictures().max_pool2d_grad(dy, 2).shape == (2, 3, 8, 8)
 
 
-def residual_loss[T: mx.ImageModelTensor](model: ResNet18[T], batch: Labelled[T], mode: nn.Mode) -> T:
-    return cross_entropy(model.forward(batch.x, mode), batch.labels)
+def wrong_kernel_of_fractions(x: Host) -> None:
+    x.sum_pool2d(8 / 4)  # E: [arg-type]
 
 
-def lenet_loss[T: mx.ImageModelTensor](model: LeNet[T], batch: Labelled[T], mode: nn.Mode) -> T:
-    return cross_entropy(model.forward(batch.x, mode), batch.labels)
+def right_kernel_of_fractions() -> None:
+    assert pictures().sum_pool2d(8 // 4).shape == (2, 3, 4, 4)
 
 
-def digits() -> Labelled[Host]:
-    like = mx.numpy()
-    return Labelled(like.ones((2, 1, 28, 28)), like.labels(np.array([3, 4])))
+def wrong_shape_of_the_images_pooled(dy: Host, x: Host) -> None:
+    dy.sum_pool2d_grad(x, 2)  # E: [arg-type]
 
 
-def wrong_loss_of_another_model(model: LeNet[Host], batch: Labelled[Host]) -> None:
-    nn.value_and_grad(residual_loss, model, batch, nn.Eval())  # E: [misc] "Batch"  # E: [misc] "Up"
+def right_shape_of_the_images_pooled() -> None:
+    assert mx.numpy().ones((2, 3, 4, 4)).sum_pool2d_grad(pictures().shape, 2).shape == (2, 3, 8, 8)
 
 
-def right_loss_of_another_model() -> None:
-    model = LeNet.init(like=mx.numpy(), key=mx.Key(0))
-    value, gradients = nn.value_and_grad(lenet_loss, model, digits(), nn.Eval())
-    assert value.shape == ()
-    assert gradients.head.inputs == 400
+def wrong_size_of_adaptive_pooling(x: Host) -> None:
+    x.adaptive_avg_pool2d(1, 1)  # E: [call-arg] Too many
 
 
-def wrong_pictures_on_the_device(model: LeNet[Host], batch: Labelled[Device]) -> None:
-    trainer = mx.Trainer(model, lenet_loss, mx.Sgd(lr=0.1), key=mx.Key(0))
-    trainer.step(batch)  # E: [arg-type]
+def right_size_of_adaptive_pooling() -> None:
+    assert pictures().adaptive_avg_pool2d((1, 1)).shape == (2, 3, 1, 1)
 
 
-def right_pictures_on_the_device() -> None:
-    model = LeNet.init(like=mx.numpy(), key=mx.Key(0))
-    trainer = mx.Trainer(model, lenet_loss, mx.Sgd(lr=0.1), key=mx.Key(0))
-    assert trainer.step(digits())["loss"] > 0.0
+def wrong_factor_for_a_size(x: Host) -> None:
+    x.upsample_nearest2d(1.5)  # E: [arg-type]
 
 
-@dataclass(frozen=True)
-class TwoTowers[T: mx.ImageModelTensor](nn.Module[T]):
-    left: nn.Conv2d[T]
-    right: nn.Conv2d[T]
+def right_factor_for_a_size() -> None:
+    assert pictures().upsample_nearest2d((12, 12)).shape == (2, 3, 12, 12)
 
 
-def wrong_towers_on_two_devices(left: nn.Conv2d[Host], right: nn.Conv2d[Device]) -> None:
-    TwoTowers(left, right)  # E: [misc] Cannot infer  # E: [tensor-mix] NpArray[F32] (left)
+def wrong_word_for_interpolation(x: Host) -> None:
+    x.upsample_bilinear2d(16, align_corners="edges")  # E: [arg-type]
 
 
-def right_towers_on_two_devices() -> None:
-    assert len(TwoTowers(convolution(), convolution()).parameters()) == 4
+def right_word_for_interpolation() -> None:
+    assert pictures().upsample_bilinear2d(16, align_corners=True).shape == (2, 3, 16, 16)
+
+
+def wrong_mode_of_padding(x: Host) -> None:
+    x.pad2d(1, mode="mirror")  # E: [arg-type]
+
+
+def right_mode_of_padding() -> None:
+    assert pictures().pad2d(1, mode="reflect").shape == (2, 3, 10, 10)
+
+
+def wrong_fill_that_is_a_tensor(x: Host, fill: Host) -> None:
+    x.pad2d(((1, 2), (3, 4)), fill=fill)  # E: [arg-type]
+
+
+def right_fill_that_is_a_tensor() -> None:
+    assert pictures().pad2d(((1, 2), (3, 4)), fill=0.5).shape == (2, 3, 11, 15)
+
+
+def wrong_gradient_of_normalisation_by_statistics_elsewhere(x: Host, dy: Host, weight: Host, mean: Device) -> None:
+    x.batch_norm_grad(dy, weight, mean, mean)  # E: [arg-type] Argument 3  # E: [arg-type] Argument 4
+
+
+def right_gradient_of_normalisation_by_statistics_elsewhere() -> None:
+    x, ones = pictures(), mx.numpy().ones((3,))
+    _, mean, variance = x.batch_norm(ones, ones)
+    dx, dweight, dbias = x.batch_norm_grad(x, ones, mean, variance)
+    assert (dx.shape, dweight.shape, dbias.shape) == ((2, 3, 8, 8), (3,), (3,))
+
+
+def wrong_statistics_as_states(x: Host, mean: nn.State[Host], weight: Host) -> Host:
+    return x.batch_norm_with(mean, mean.value, weight, weight)  # E: [arg-type]
+
+
+def right_statistics_as_states() -> None:
+    ones = mx.numpy().ones((3,))
+    mean = nn.State(ones)
+    assert pictures().batch_norm_with(mean.value, mean.value, ones, ones).shape == (2, 3, 8, 8)
+
+
+def wrong_groups_after_the_weight(x: Host, weight: Host, bias: Host) -> None:
+    x.group_norm(weight, bias, 3)  # E: [arg-type] Argument 1  # E: [arg-type] Argument 3
+
+
+def right_groups_after_the_weight() -> None:
+    assert pictures().group_norm(3, mx.numpy().ones((3,)), mx.numpy().zeros((3,))).shape == (2, 3, 8, 8)

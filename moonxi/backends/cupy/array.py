@@ -1,23 +1,23 @@
 """`GpuTensor[D]`: the complete tensor class of the CUDA backend."""
 
-from typing import TYPE_CHECKING, NoReturn, overload
+from typing import TYPE_CHECKING, Literal, overload
 
 from moonxi.backends.cupy.image import CudaImage
-from moonxi.backends.cupy.presence import missing
+from moonxi.backends.cupy.memory import space
+from moonxi.backends.cupy.presence import require
+from moonxi.backends.cupy.sources import FLOATING
 from moonxi.dtypes import F32, DType, Floating
-from moonxi.traits import ImageModelTensor
+from moonxi.errors import OperandError
+from moonxi.traits import ImageModelTensor, MlpTensor
 
 
 class GpuTensor[D: Floating](CudaImage[D]):
     """An immutable array on an NVIDIA GPU with elements of type ``D``, `F32`, `F64`, `F16` or `BF16`.
 
-    The class is complete for type checkers, so that models, tests and must-fail cases can be written against it.
-    Making one raises `DeviceError`, which says what is missing."""
+    Make one from another: ``gpu().from_host(array)``, ``x.zeros((3, 4))``. The constructor is for backends and their
+    extensions. F16 and BF16 are computed in single precision and rounded once an operation."""
 
     __slots__ = ()
-
-    def __init__(self, *_: object) -> None:
-        raise missing()
 
     def _element(self, element: type[D], /) -> type[D]:
         """Never called: it makes the class invariant in ``D``."""
@@ -25,13 +25,32 @@ class GpuTensor[D: Floating](CudaImage[D]):
 
 
 @overload
-def gpu() -> GpuTensor[F32]: ...
+def gpu(*, device: int = 0, tf32: bool = False, debug: bool = False) -> GpuTensor[F32]: ...
 @overload
-def gpu[D: Floating](dtype: type[D], /) -> GpuTensor[D]: ...
-def gpu(dtype: type[DType] = F32, /) -> NoReturn:
-    """The CUDA backend as a value, as ``numpy()`` is the NumPy backend; raises `DeviceError` where it cannot run."""
-    raise missing()
+def gpu[D: Floating](
+    dtype: type[D], /, *, device: int = 0, tf32: Literal[False] = False, debug: bool = False
+) -> GpuTensor[D]: ...
+@overload
+def gpu(dtype: type[F32], /, *, device: int = 0, tf32: bool = False, debug: bool = False) -> GpuTensor[F32]: ...
+def gpu(dtype: type[DType] = F32, /, *, device: int = 0, tf32: bool = False, debug: bool = False) -> object:
+    """The CUDA backend as a value: a zero from which tensors are made, as ``numpy()`` is of the NumPy backend.
+
+    ``device`` is the number of the GPU. With ``tf32=True`` matrix products and convolutions of `F32` round their
+    operands to 10 bits, several times as fast. With ``debug=True`` a label that is no class is reported by the
+    operation that meets it, which then waits for the device; otherwise by the next `to_host` or `item`.
+
+    Raises `DeviceError`, which says what is missing, where it cannot run; `OperandError` for other element types."""
+    if dtype not in FLOATING:
+        raise OperandError(f"gpu: element type {dtype.__name__}: this backend computes in F32, F64, F16 and BF16")
+    if tf32 and dtype is not F32:
+        raise OperandError(f"gpu: tf32=True with {dtype.__name__}: TF32 is a way to multiply F32")
+    require(device)
+    where = space(dtype, device, debug, tf32)
+    return GpuTensor[F32](where.full((), 0.0), where)  # whatever its element type is: the overloads say it
 
 
+# Run-time shape checks then look at the class, not at each of its methods.
+MlpTensor.register(GpuTensor)
+ImageModelTensor.register(GpuTensor)
 if TYPE_CHECKING:
     _: type[ImageModelTensor] = GpuTensor

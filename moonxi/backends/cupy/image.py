@@ -1,39 +1,89 @@
-"""The trait `ImageTensor` on CUDA: see `moonxi.backends.cupy.tensor`."""
+"""The trait `ImageTensor` on CUDA.
+
+Results lie in memory with the channels last, seen as ``(batch, channels, height, width)``; operations element by
+element keep such an order. Images that lie otherwise are rearranged on the way.
+"""
 
 from typing import Self, Unpack, override
 
+from moonxi import shapes
+from moonxi.backends.cupy import convolution, normalisation, pooling
 from moonxi.backends.cupy.blas import CudaBlas
-from moonxi.backends.cupy.presence import missing
 from moonxi.backends.cupy.tensor import CudaTensor
 from moonxi.dtypes import Floating
 from moonxi.traits import ConvOptions, DerivedImage, Labels, Pair, PoolOptions, Shape
 
 
 class CudaImage[D: Floating](CudaBlas[D], DerivedImage[CudaTensor[D]]):
-    """Convolutions by cuDNN."""
+    """Convolution by cuDNN where it is installed and has a plan, by cuBLAS otherwise."""
 
     __slots__ = ()
 
     @override
     def conv2d(self, weight: Self, bias: Self | None = None, /, **options: Unpack[ConvOptions]) -> Self:
-        raise missing()
+        kernel = self._tensor(weight, "conv2d")
+        conv = shapes.conv2d(self.data.shape, kernel.shape, **options)
+        if bias is None:
+            return self._made(convolution.convolve(self.space, self.data, kernel, None, conv))
+        offset = self._tensor(bias, "conv2d (bias)")
+        shapes.per_channel("conv2d (bias)", conv.shape, offset.shape)
+        return self._made(convolution.convolve(self.space, self.data, kernel, offset, conv))
 
     @override
     def conv2d_input_grad(self, weight: Self, shape: Shape, /, **options: Unpack[ConvOptions]) -> Self:
-        raise missing()
+        kernel = self._tensor(weight, "conv2d_input_grad")
+        conv = shapes.conv2d_input_grad(self.data.shape, kernel.shape, shape, **options)
+        return self._made(convolution.input_grad(self.space, self.data, kernel, conv))
 
     @override
     def conv2d_weight_grad(self, dy: Self, shape: Shape, /, **options: Unpack[ConvOptions]) -> Self:
-        raise missing()
+        gradient = self._tensor(dy, "conv2d_weight_grad")
+        conv = shapes.conv2d_weight_grad(self.data.shape, gradient.shape, shape, **options)
+        return self._made(convolution.weight_grad(self.space, self.data, gradient, conv))
+
+    @override
+    def max_pool2d(self, kernel: Pair, /, **options: Unpack[PoolOptions]) -> Self:
+        pool = shapes.pool2d("max_pool2d", self.data.shape, kernel, **options)
+        return self._made(pooling.largest(self.space, self.data, pool))
 
     @override
     def max_pool2d_indices(self, kernel: Pair, /, **options: Unpack[PoolOptions]) -> Labels[Self]:
-        raise missing()
+        pool = shapes.pool2d("max_pool2d_indices", self.data.shape, kernel, **options)
+        return Labels(type(self)(pooling.first_largest(self.space, self.data, pool), self.space.integers))
+
+    @override
+    def max_pool2d_grad(self, dy: Self, kernel: Pair, /, **options: Unpack[PoolOptions]) -> Self:
+        gradient = self._tensor(dy, "max_pool2d_grad")
+        pool = shapes.pool2d_grad("max_pool2d_grad", gradient.shape, self.data.shape, kernel, **options)
+        return self._made(pooling.largest_grad(self.space, self.data, gradient, pool))
 
     @override
     def sum_pool2d(self, kernel: Pair, /, **options: Unpack[PoolOptions]) -> Self:
-        raise missing()
+        pool = shapes.pool2d("sum_pool2d", self.data.shape, kernel, **options)
+        return self._made(pooling.total(self.space, self.data, pool))
 
     @override
     def sum_pool2d_grad(self, shape: Shape, kernel: Pair, /, **options: Unpack[PoolOptions]) -> Self:
-        raise missing()
+        pool = shapes.pool2d_grad("sum_pool2d_grad", self.data.shape, shape, kernel, **options)
+        return self._made(pooling.total_grad(self.space, self.data, pool))
+
+    @override
+    def batch_norm(self, weight: Self, bias: Self, /, *, eps: float = 1e-5) -> tuple[Self, Self, Self]:
+        scale, offset = self._tensor(weight, "batch_norm"), self._tensor(bias, "batch_norm")
+        shapes.per_channel("batch_norm", self.data.shape, scale.shape, offset.shape)
+        shapes.several_values("batch_norm", self.data.shape)
+        y, mean, variance = normalisation.batch_norm(self.space, self.data, scale, offset, eps)
+        return self._made(y), self._made(mean), self._made(variance)
+
+    @override
+    def batch_norm_grad(
+        self, dy: Self, weight: Self, mean: Self, variance: Self, /, *, eps: float = 1e-5
+    ) -> tuple[Self, Self, Self]:
+        operation = "batch_norm_grad"
+        gradient, *vectors = (self._tensor(operand, operation) for operand in (dy, weight, mean, variance))
+        shapes.per_channel(operation, self.data.shape, *(vector.shape for vector in vectors))
+        shapes.equal("batch_norm_grad (tensor and gradient)", self.data.shape, gradient.shape)
+        dx, dw, db = normalisation.batch_norm_grad(
+            self.space, self.data, gradient, vectors[0], vectors[1], vectors[2], eps
+        )
+        return self._made(dx), self._made(dw), self._made(db)

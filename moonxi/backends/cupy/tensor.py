@@ -1,186 +1,445 @@
-"""The trait `Tensor` on CUDA: its types are here, its kernels are not written yet.
+"""The trait `Tensor` on CUDA.
 
-No object of this class can be made (see `moonxi.backends.cupy.array`), so no method here ever runs.
+Nothing here waits for the device but `to_host` and `item` (and labels with ``debug=True``). Shapes are checked by the
+rules in `moonxi.shapes` before anything is launched.
 """
 
-from typing import Self, override
+from collections.abc import Callable
+from math import prod
+from typing import Any, Self, override
 
 import numpy as np
 from numpy.typing import NDArray
 
-from moonxi.backends.cupy.presence import missing
+from moonxi import shapes
+from moonxi.backends.cupy import bits, classes, elementwise, random, reductions, views
+from moonxi.backends.cupy.memory import DeviceArray, Space, space
 from moonxi.dtypes import DType, Floating, HostArray
+from moonxi.errors import LabelError, OperandError
 from moonxi.key import Key
 from moonxi.traits import Axes, DerivedTensor, Index, Labels, Mask, Shape
 
 
 class CudaTensor[D: Floating](DerivedTensor["CudaTensor[D]"]):
-    """A read-only array in device memory."""
+    """Elements in device memory that nobody changes. Results are ``type(self)(array, space)``: a subclass stays."""
 
-    __slots__ = ()
+    __slots__ = ("data", "space")
+
+    def __init__(self, data: DeviceArray, space: Space, /) -> None:
+        self.data = data
+        self.space = space
+
+    @override
+    def __reduce__(self) -> tuple[Callable[..., Self], tuple[object, ...]]:
+        where = self.space
+        host = where.to_bits(self.data, bits.kind(where.element))
+        return _restored, (type(self), host, where.element, where.device.index, where.debug, where.tf32)
+
+    @override
+    def __repr__(self) -> str:
+        values = np.array2string(self._read(), threshold=20, edgeitems=2, precision=4, separator=", ")
+        return f"{type(self).__name__}[{self.dtype.__name__}] {shapes.show(self.shape)} {values}"
 
     @property
     @override
     def shape(self) -> Shape:
-        raise missing()
+        return self.data.shape
 
     @property
     @override
     def dtype(self) -> type[DType]:
-        raise missing()
+        return self.space.element
+
+    @property
+    def device(self) -> int:
+        """The number of the GPU."""
+        return self.space.device.index
+
+    # -- operands ------------------------------------------------------------------------------------------------
+
+    def _made(self, data: DeviceArray) -> Self:
+        return type(self)(data, self.space)
+
+    def _tensor(self, other: Self, operation: str) -> DeviceArray:
+        """The array of an operand that must be a tensor of this backend, element type and GPU."""
+        if isinstance(other, CudaTensor):
+            if other.space is self.space:
+                return other.data
+            if other.space.element is self.space.element:
+                if other.space.device is self.space.device:
+                    return other.data
+                raise OperandError(
+                    f"{operation}: {self._name()} on GPU {self.device} with one on GPU {other.device}: both operands "
+                    "must live on one GPU; move one with x.from_host(y.to_host())"
+                )
+        mine = self._name()
+        raise OperandError(f"{operation}: {mine} with {_describe(other)}: both operands must be {mine}{_advice(other)}")
+
+    def _name(self) -> str:
+        return f"{type(self).__name__}[{self.dtype.__name__}]"
+
+    def _binary(self, name: str, operation: str, other: Self | float) -> Self:
+        where = self.space
+        if isinstance(other, (float, int)):
+            return type(self)(elementwise.number(where, name, self.data, float(other)), where)
+        if isinstance(other, CudaTensor) and other.space is where:
+            return type(self)(elementwise.binary(where, name, self.data, other.data), where)
+        return type(self)(elementwise.binary(where, name, self.data, self._tensor(other, operation)), where)
+
+    def _left(self, name: str, operation: str, other: Self | float) -> Self:
+        if isinstance(other, (float, int)):
+            return self._made(elementwise.number(self.space, name, self.data, float(other), left=True))
+        return self._made(elementwise.binary(self.space, name, self._tensor(other, operation), self.data))
+
+    def _compared(self, name: str, other: Self | float) -> Mask[Self]:
+        where = self.space
+        if isinstance(other, (float, int)):
+            found = elementwise.number(where, name, self.data, float(other))
+        else:
+            found = elementwise.binary(where, name, self.data, self._tensor(other, name))
+        return Mask(type(self)(found, where.booleans))
+
+    def _unary(self, name: str) -> Self:
+        return type(self)(elementwise.unary(self.space, name, self.data), self.space)
+
+    def _held(self, held: Labels[Self] | Mask[Self], operation: str) -> DeviceArray:
+        """The array of labels or of a mask, which must live in this backend, on this GPU."""
+        carrier: object = held.carrier
+        if not isinstance(carrier, CudaTensor):
+            raise OperandError(
+                f"{operation}: {self._name()} with {type(held).__name__} of {_describe(carrier)}: both must live in "
+                "the same tensor class"
+            )
+        if carrier.space.device is not self.space.device:
+            raise OperandError(
+                f"{operation}: {self._name()} on GPU {self.device} with {type(held).__name__} on GPU {carrier.device}: "
+                "both must live on one GPU"
+            )
+        return carrier.data
+
+    def _checked(self, labels: Labels[Self], count: int, operation: str) -> DeviceArray:
+        """The array of labels; with ``debug=True`` read, to see that each is a class."""
+        found = self._held(labels, operation)
+        if self.space.debug:
+            host = self.space.integers.to_bits(found, np.dtype(np.int64))
+            _check(host, count, operation)
+        return found
+
+    # -- from and to the host --------------------------------------------------------------------------------
 
     @override
     def full(self, shape: Shape, fill: float, /) -> Self:
-        raise missing()
+        return self._made(self.space.full(shapes.sizes("full", shape), float(fill)))
 
     @override
     def from_host(self, array: HostArray | NDArray[np.integer], /) -> Self:
-        raise missing()
+        if _kind(array) not in "fiu":
+            raise OperandError(
+                f"from_host: {_describe(array)}: expected a NumPy array of real numbers; "
+                "convert with numpy.asarray(values)"
+            )
+        return self._made(self.space.from_bits(bits.rounded(array, self.space.element)))
 
     @override
     def labels(self, array: NDArray[np.integer], /) -> Labels[Self]:
-        raise missing()
+        if _kind(array) not in "iu":
+            raise OperandError(
+                f"labels: {_describe(array)}: expected a NumPy array of integers, one class index each; "
+                "if these are whole numbers, convert with array.astype(numpy.int64)"
+            )
+        integers = self.space.integers
+        return Labels(type(self)(integers.from_bits(np.array(array, dtype=np.int64, order="C")), integers))
 
     @override
     def uniform(self, shape: Shape, key: Key, /) -> Self:
-        raise missing()
+        return self._made(random.uniform(self.space, shapes.sizes("uniform", shape), key))
 
     @override
     def normal(self, shape: Shape, key: Key, /) -> Self:
-        raise missing()
+        return self._made(random.normal(self.space, shapes.sizes("normal", shape), key))
 
     @override
     def to_host(self) -> HostArray:
-        raise missing()
+        found = self._read()
+        self.space.device.check_labels()
+        return found
+
+    def _read(self) -> HostArray:
+        where = self.space
+        return bits.widened(where.to_bits(self.data, bits.kind(where.element)), where.element)
+
+    # -- arithmetic ----------------------------------------------------------------------------------------------
 
     @override
     def __add__(self, other: Self | float, /) -> Self:
-        raise missing()
+        return self._binary("add", "add", other)
 
     @override
     def __sub__(self, other: Self | float, /) -> Self:
-        raise missing()
+        return self._binary("subtract", "subtract", other)
+
+    @override
+    def __rsub__(self, other: float, /) -> Self:
+        return self._left("subtract", "subtract", other)
 
     @override
     def __mul__(self, other: Self | float, /) -> Self:
-        raise missing()
+        return self._binary("multiply", "multiply", other)
 
     @override
     def __truediv__(self, other: Self | float, /) -> Self:
-        raise missing()
+        return self._binary("divide", "divide", other)
+
+    @override
+    def __rtruediv__(self, other: float, /) -> Self:
+        return self._left("divide", "divide", other)
 
     @override
     def __pow__(self, other: Self | float, /) -> Self:
-        raise missing()
+        return self._binary("power", "power", other)
+
+    @override
+    def __rpow__(self, other: float, /) -> Self:
+        return self._left("power", "power", other)
 
     @override
     def __neg__(self) -> Self:
-        raise missing()
+        return self._unary("negative")
 
     @override
     def exp(self) -> Self:
-        raise missing()
+        return self._unary("exponential")
 
     @override
     def log(self) -> Self:
-        raise missing()
+        return self._unary("logarithm")
 
     @override
     def expm1(self) -> Self:
-        raise missing()
+        return self._unary("exponential_less_one")
 
     @override
     def log1p(self) -> Self:
-        raise missing()
+        return self._unary("logarithm_of_one_more")
 
     @override
     def sin(self) -> Self:
-        raise missing()
+        return self._unary("sine")
 
     @override
     def cos(self) -> Self:
-        raise missing()
+        return self._unary("cosine")
 
     @override
     def erf(self) -> Self:
-        raise missing()
+        return self._unary("error_function")
 
     @override
     def tanh(self) -> Self:
-        raise missing()
+        return self._unary("hyperbolic_tangent")
 
     @override
     def sqrt(self) -> Self:
-        raise missing()
+        return self._unary("square_root")
 
     @override
     def floor(self) -> Self:
-        raise missing()
+        return self._unary("round_down")
+
+    @override
+    def square(self) -> Self:
+        return self._unary("squared")
+
+    @override
+    def relu(self) -> Self:
+        return self._unary("rectified")
 
     @override
     def maximum(self, other: Self | float, /) -> Self:
-        raise missing()
+        return self._binary("maximum", "maximum", other)
+
+    # -- comparison ----------------------------------------------------------------------------------------------
 
     @override
     def __lt__(self, other: Self | float, /) -> Mask[Self]:
-        raise missing()
+        return self._compared("less", other)
 
     @override
     def __le__(self, other: Self | float, /) -> Mask[Self]:
-        raise missing()
+        return self._compared("less_equal", other)
+
+    @override
+    def __gt__(self, other: Self | float, /) -> Mask[Self]:
+        return self._compared("greater", other)
+
+    @override
+    def __ge__(self, other: Self | float, /) -> Mask[Self]:
+        return self._compared("greater_equal", other)
 
     @override
     def equal(self, other: Self | float, /) -> Mask[Self]:
-        raise missing()
+        return self._compared("equal", other)
 
     @override
     def where(self, mask: Mask[Self], other: Self | float, /) -> Self:
-        raise missing()
+        condition = self._held(mask, "where")
+        right = float(other) if isinstance(other, (float, int)) else self._tensor(other, "where")
+        return self._made(elementwise.where(self.space, condition, self.data, right))
+
+    # -- reductions ----------------------------------------------------------------------------------------------
 
     @override
     def sum(self, axes: Axes = None, /, *, keepdims: bool = False) -> Self:
-        raise missing()
+        return self._reduced("sum", shapes.axes(self.shape, axes, "sum"), keepdims)
 
     @override
     def max(self, axes: Axes = None, /, *, keepdims: bool = False) -> Self:
-        raise missing()
+        shapes.nothing_to_reduce("max", self.shape, axes)
+        return self._reduced("max", shapes.axes(self.shape, axes, "max"), keepdims)
+
+    def _reduced(self, name: str, axes: tuple[int, ...], keepdims: bool) -> Self:
+        found = reductions.reduced(self.space, name, self.data, axes)
+        if keepdims:
+            shape = tuple(1 if axis in axes else size for axis, size in enumerate(self.shape))
+            found = views.reshaped(self.space, found, shape)
+        return self._made(found)
+
+    # -- shape ---------------------------------------------------------------------------------------------------
 
     @override
     def reshape(self, shape: Shape, /) -> Self:
-        raise missing()
+        shapes.reshape(self.shape, shape)
+        if -1 in shape:
+            rest = prod(size for size in shape if size != -1)
+            shape = tuple(prod(self.shape) // rest if size == -1 else size for size in shape)
+        return self._made(views.reshaped(self.space, self.data, shape))
 
     @override
     def permute(self, axes: tuple[int, ...], /) -> Self:
-        raise missing()
+        shapes.permute(self.shape, axes)
+        rank = len(axes)
+        return self._made(views.permuted(self.data, tuple(axis % rank for axis in axes)))
 
     @override
     def broadcast_to(self, shape: Shape, /) -> Self:
-        raise missing()
+        return self._made(views.repeated(self.data, shapes.broadcast_to(self.shape, shape)))
 
     @override
     def __getitem__(self, index: Index, /) -> Self:
-        raise missing()
+        shapes.index_kinds(index)
+        shapes.indexed(self.shape, index)
+        return self._made(views.part(self.data, index))
 
     @override
     def put_slice(self, index: Index, shape: Shape, /) -> Self:
-        raise missing()
+        shapes.index_kinds(index)
+        out = self.space.full(shapes.put_slice(self.shape, index, shape), 0.0)
+        self.space.copy(self.data, views.part(out, index))
+        return self._made(out)
+
+    # -- classes -------------------------------------------------------------------------------------------------
 
     @override
     def argmax(self, axis: int, /) -> Labels[Self]:
-        raise missing()
+        axis = shapes.axis(self.shape, axis, "argmax")
+        shapes.nothing_to_reduce("argmax", self.shape, axis)
+        return Labels(type(self)(reductions.argmax(self.space, self.data, axis), self.space.integers))
 
     @override
     def argsort(self, axis: int, /, *, descending: bool = False) -> Labels[Self]:
-        raise missing()
+        order = shapes.to_last(self.shape, axis, "argsort")
+        found = classes.argsort(self.space, self.permute(order).data, descending)
+        return Labels(type(self)(found, self.space.integers)).permute(shapes.inverse(order))
 
     @override
     def gather(self, labels: Labels[Self], /) -> Self:
-        raise missing()
+        shapes.gather(self.shape, labels.shape)
+        found = self._checked(labels, self.shape[-1], "gather")
+        return self._made(classes.gather(self.space, self.data, found))
 
     @override
     def scatter_add(self, labels: Labels[Self], size: int, /) -> Self:
-        raise missing()
+        shapes.scatter_add(self.shape, labels.shape, size)
+        found = self._checked(labels, size, "scatter_add")
+        return self._made(classes.scatter_add(self.space, self.data, found, size))
+
+    @override
+    def pick(self, labels: Labels[Self], /) -> Self:
+        shapes.pick(self.shape, labels.shape)
+        found = self._checked(labels, self.shape[-1], "pick")
+        return self._made(classes.pick(self.space, self.data, found))
+
+    @override
+    def put(self, labels: Labels[Self], classes_: int, /) -> Self:
+        shapes.put(self.shape, labels.shape, classes_)
+        found = self._checked(labels, classes_, "put")
+        return self._made(classes.put(self.space, self.data, found, classes_))
+
+    @override
+    def one_hot(self, labels: Labels[Self], classes_: int, /) -> Self:
+        shapes.one_hot(labels.shape, classes_)
+        found = self._checked(labels, classes_, "one_hot")
+        return self._made(classes.one_hot(self.space, found, classes_))
+
+    @override
+    def softmax(self, axis: int, /) -> Self:
+        return self._softmax("softmax", axis)
+
+    @override
+    def log_softmax(self, axis: int, /) -> Self:
+        return self._softmax("log_softmax", axis)
+
+    def _softmax(self, name: str, axis: int) -> Self:
+        shapes.nothing_to_reduce(name, self.shape, axis)
+        return self._made(reductions.softmax(self.space, name, self.data, axis % len(self.shape)))
 
     @override
     def stop_gradient(self) -> Self:
-        raise missing()
+        return self
+
+
+def _restored[C](
+    kind: Callable[[DeviceArray, Space], C],
+    host: NDArray[np.generic],
+    element: type[DType],
+    index: int,
+    debug: bool,
+    tf32: bool,
+) -> C:
+    """A tensor out of a pickle, on the GPU of the number that it was on."""
+    where = space(element, index, debug, tf32)
+    return kind(where.from_bits(np.ascontiguousarray(host).reshape(host.shape)), where)
+
+
+def _check(labels: NDArray[Any], count: int, operation: str) -> None:
+    """Raise `LabelError` unless each label names a class."""
+    wrong = np.flatnonzero((labels < 0) | (labels >= count))
+    if wrong.size:
+        where = ", ".join(map(str, np.unravel_index(wrong[0], labels.shape)))
+        raise LabelError(
+            f"{operation}: labels {shapes.show(labels.shape)}: label {labels.flat[wrong[0]]} at [{where}] is not a "
+            f"class from 0 to {count - 1} ({wrong.size} of {prod(labels.shape)} labels are outside)"
+        )
+
+
+def _kind(value: object) -> str:
+    """The kind of an array's elements, as NumPy abbreviates it; for anything but an array, one that nobody takes."""
+    return value.dtype.kind if isinstance(value, np.ndarray) else "?"
+
+
+def _describe(value: object) -> str:
+    """What an unsuitable operand is, in a few words."""
+    if isinstance(value, np.ndarray):
+        return f"ndarray of {value.dtype} {shapes.show(value.shape)}"
+    dtype = getattr(value, "dtype", None)
+    return f"{type(value).__name__}[{dtype.__name__}]" if isinstance(dtype, type) else type(value).__name__
+
+
+def _advice(value: object) -> str:
+    if isinstance(value, np.ndarray):
+        return "; bring the array in with x.from_host(array)"
+    if isinstance(value, np.generic):
+        return "; give a Python number, float(value)"
+    if isinstance(value, CudaTensor):
+        return "; convert with x.cast(F32), ..."
+    return ""

@@ -113,7 +113,7 @@ class Profile:
         if outer:
             outer[-1].within += duration
         key = call.operation, call.direction
-        again = any((one.operation, one.direction) == key for one in outer)
+        again = bool(outer) and any((one.operation, one.direction) == key for one in outer)
         with self._lock:
             sums = self._sums.setdefault(key, _Sums())
             sums.calls += 1
@@ -123,7 +123,7 @@ class Profile:
             sums.flops += work.flops
             if len(self._events) < self._limit:
                 thread = self._threads.setdefault(threading.get_ident(), len(self._threads))
-                self._events.append(Event(*key, call.start - self._start, duration, thread, work))
+                self._events.append((*key, call.start - self._start, duration, thread, *work))
             else:
                 self._left_out += 1
 

@@ -1,0 +1,129 @@
+"""Convolution as products of matrices: what works for every element type, size and option.
+
+Images are ``(batch, channels, height, width)``; results lie with the channels last, as do the columns of the matrices.
+"""
+
+from dataclasses import replace
+from math import prod
+
+from moonxi.backends.cupy import elementwise
+from moonxi.backends.cupy.layouts import ordered
+from moonxi.backends.cupy.memory import DeviceArray, Space
+from moonxi.backends.cupy.products import multiply
+from moonxi.backends.cupy.windows import images
+from moonxi.shapes import Conv2d
+from moonxi.traits import Shape
+
+_CHUNK = 1 << 28
+"""Bytes of patches at a time."""
+
+
+def convolve(
+    space: Space, x: DeviceArray, weight: DeviceArray, bias: DeviceArray | None, conv: Conv2d[int]
+) -> DeviceArray:
+    """The result of a convolution."""
+    y = channels_last(space, conv.shape)
+    if _is_empty(conv):
+        space.copy(space.full((), 0.0).view(y.shape, (0,) * 4), y)
+    else:
+        kernel = _matrix(space, weight, conv)
+        kernel = kernel.view((kernel.shape[0], kernel.shape[2], kernel.shape[1]), _swapped(kernel.strides))
+        for part in _chunks(space, conv):
+            some = replace(conv, batch=part.stop - part.start)
+            multiply(space, _patches(space, _images(x, part), some), kernel, _grouped(_images(y, part), some))
+    if bias is None:
+        return y
+    return elementwise.binary(space, "add", y, bias.view((conv.outputs, 1, 1), (bias.strides[0], 0, 0)))
+
+
+def input_grad(space: Space, dy: DeviceArray, weight: DeviceArray, conv: Conv2d[int]) -> DeviceArray:
+    """The gradient of the images, from that of the result."""
+    dx = channels_last(space, (conv.batch, conv.inputs, conv.rows.size, conv.columns.size))
+    if _is_empty(conv):
+        space.copy(space.full((), 0.0).view(dx.shape, (0,) * 4), dx)
+        return dx
+    kernel = _matrix(space, weight, conv)
+    dy = space.laid(dy, ordered(dy.shape, (0, 2, 3, 1)))
+    for part in _chunks(space, conv):
+        some = replace(conv, batch=part.stop - part.start)
+        patches = space.empty((conv.groups, prod(some.shape) // conv.outputs, kernel.shape[2]))
+        multiply(space, _grouped(_images(dy, part), some), kernel, patches)
+        target = _images(dx, part)
+        how = images(some.batch, conv.inputs, conv.rows, conv.columns, target.strides)
+        space.images.launch("spread", target.count, patches.pointer, target.pointer, how, conv.groups, target.count)
+    return dx
+
+
+def weight_grad(space: Space, x: DeviceArray, dy: DeviceArray, conv: Conv2d[int]) -> DeviceArray:
+    """The gradient of the weight, from that of the result."""
+    outputs, inputs = conv.outputs // conv.groups, conv.inputs // conv.groups
+    kernel = (conv.rows.kernel, conv.columns.kernel)
+    shape = (conv.outputs, inputs, *kernel)
+    dw = channels_last(space, shape)
+    if _is_empty(conv):
+        space.copy(space.full((), 0.0).view(shape, (0,) * 4), dw)
+        return dw
+    taps = inputs * prod(kernel)
+    out = dw.view((conv.groups, outputs, taps), (outputs * taps, taps, 1))
+    dy = space.laid(dy, ordered(dy.shape, (0, 2, 3, 1)))
+    for part in _chunks(space, conv):
+        some = replace(conv, batch=part.stop - part.start)
+        rows = _grouped(_images(dy, part), some)
+        left = rows.view((rows.shape[0], rows.shape[2], rows.shape[1]), _swapped(rows.strides))
+        multiply(space, left, _patches(space, _images(x, part), some), out, add=part.start > 0)
+    return dw
+
+
+def channels_last(space: Space, shape: Shape) -> DeviceArray:
+    """Memory for images whose channels lie together."""
+    return space.empty(shape, ordered(shape, (0, 2, 3, 1)))
+
+
+def _matrix(space: Space, weight: DeviceArray, conv: Conv2d[int]) -> DeviceArray:
+    """The weight as ``(groups, outputs of a group, taps and inputs)``."""
+    weight = space.laid(weight, ordered(weight.shape, (0, 2, 3, 1)))
+    outputs, taps = conv.outputs // conv.groups, prod(weight.shape[1:])
+    return weight.view((conv.groups, outputs, taps), (outputs * taps, taps, 1))
+
+
+def _patches(space: Space, x: DeviceArray, conv: Conv2d[int]) -> DeviceArray:
+    """What each place sees, ``(groups, images and places, taps and inputs)``."""
+    inputs = conv.inputs // conv.groups
+    places = conv.batch * conv.rows.count * conv.columns.count
+    if conv.groups == 1 and _sees_itself(conv) and x.strides == ordered(x.shape, (0, 2, 3, 1)):
+        return x.view((1, places, inputs), (0, inputs, 1))
+    out = space.empty((conv.groups, places, conv.rows.kernel * conv.columns.kernel * inputs))
+    how = images(conv.batch, conv.inputs, conv.rows, conv.columns, x.strides)
+    space.images.launch("patches", out.count, x.pointer, out.pointer, how, conv.groups, out.count)
+    return out
+
+
+def _sees_itself(conv: Conv2d[int]) -> bool:
+    """Whether each place sees one pixel, its own."""
+    return all(w.kernel == w.stride == 1 and w.before == 0 and w.count == w.size for w in (conv.rows, conv.columns))
+
+
+def _grouped(y: DeviceArray, conv: Conv2d[int]) -> DeviceArray:
+    """Results with the channels last as ``(groups, images and places, outputs of a group)``."""
+    outputs = conv.outputs // conv.groups
+    return y.view((conv.groups, y.count // conv.outputs, outputs), (outputs, conv.outputs, 1))
+
+
+def _images(x: DeviceArray, part: slice) -> DeviceArray:
+    return x.view((part.stop - part.start, *x.shape[1:]), x.strides, part.start * x.strides[0])
+
+
+def _chunks(space: Space, conv: Conv2d[int]) -> list[slice]:
+    """Parts of the batch whose patches are not too large."""
+    taps = conv.rows.kernel * conv.columns.kernel * conv.inputs
+    image = conv.rows.count * conv.columns.count * taps * space.itemsize
+    step = max(1, _CHUNK // max(1, image))
+    return [slice(first, min(first + step, conv.batch)) for first in range(0, conv.batch, step)]
+
+
+def _swapped(strides: tuple[int, ...]) -> tuple[int, ...]:
+    return strides[0], strides[2], strides[1]
+
+
+def _is_empty(conv: Conv2d[int]) -> bool:
+    return 0 in (conv.batch, conv.inputs, conv.outputs)

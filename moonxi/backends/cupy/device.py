@@ -1,0 +1,162 @@
+"""One GPU: its memory, its compiled kernels and its record of labels that are no class."""
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from moonxi.backends.cupy import sources
+from moonxi.backends.cupy.presence import require
+from moonxi.dtypes import DType
+from moonxi.errors import DeviceError, LabelError
+
+if TYPE_CHECKING:
+    from cupy import RawModule
+    from cupy.cuda import Function, MemoryPointer
+
+type Argument = int | float | np.generic | NDArray[np.int64]
+"""What a kernel is given: a pointer, a number, or a struct."""
+
+LABEL_OPERATIONS = ("gather", "scatter_add", "pick", "put", "one_hot")
+_THREADS = 256
+_WAVES = 16
+
+
+class Kernels:
+    """The kernels of one source for one element type, compiled when the first is launched; CuPy keeps them on disk."""
+
+    __slots__ = ("_compiled", "_device", "_element", "_module", "_topic")
+
+    def __init__(self, device: "Device", topic: str, element: type[DType]) -> None:
+        self._device, self._topic, self._element = device, topic, element
+        self._module: RawModule | None = None
+        self._compiled: dict[str, Function] = {}
+
+    def launch(self, name: str, threads: int, *arguments: Argument) -> None:
+        """Run a kernel on at least this many threads, or as many as fill the device several times."""
+        if threads > 0:
+            blocks = min((threads + _THREADS - 1) // _THREADS, self._device.most_blocks)
+            self.launch_blocks(name, blocks, (_THREADS, 1), *arguments)
+
+    def launch_blocks(self, name: str, blocks: int, threads: tuple[int, int], *arguments: Argument) -> None:
+        """Run a kernel on blocks of this many threads, on the current stream."""
+        if Device.several:
+            self._device.enter()
+        function = self._compiled.get(name)
+        if function is None:
+            function = self._compiled[name] = self._compile(name)
+        function((blocks, 1, 1), (*threads, 1), arguments)
+
+    def _compile(self, name: str) -> "Function":
+        import cupy
+
+        self._device.enter()
+        if self._module is None:
+            text = sources.source(self._topic, self._element)
+            self._module = cupy.RawModule(code=text, options=sources.OPTIONS, backend="nvrtc")
+        return self._module.get_function(name).kernel
+
+
+class Device:
+    """A GPU by its number. Work goes to CuPy's current stream of the calling thread."""
+
+    __slots__ = ("_fault", "index", "labels_were_read", "most_blocks")
+
+    several = False
+    """Whether more than one GPU is in use, so that the right one must be made current before each operation."""
+
+    def __init__(self, index: int) -> None:
+        require(index)
+        import cupy
+
+        self.index = index
+        self._fault: MemoryPointer | None = None
+        self.labels_were_read = False
+        self.most_blocks = _WAVES * cupy.cuda.Device(index).attributes["MultiProcessorCount"]
+        Device.several = Device.several or index != cupy.cuda.runtime.getDevice()
+
+    def enter(self) -> None:
+        """Make this GPU the current one of the thread."""
+        from cupy.cuda import Device as Current
+
+        Current(self.index).use()
+
+    # -- memory --------------------------------------------------------------------------------------------------
+
+    def allocate(self, size: int) -> "MemoryPointer":
+        """Bytes from CuPy's pool. Raises `DeviceError` if there are too few; what is there stays usable."""
+        if Device.several:
+            self.enter()
+        import cupy
+
+        try:
+            return cupy.cuda.alloc(size)
+        except cupy.cuda.memory.OutOfMemoryError:
+            pool = cupy.get_default_memory_pool()
+            pool.free_all_blocks()
+            free, total = cupy.cuda.runtime.memGetInfo()
+            raise DeviceError(
+                f"GPU {self.index}: out of memory: asked for {_size(size)}, with {_size(pool.used_bytes())} in use by "
+                f"this process and {_size(free)} of {_size(total)} free; make the batch smaller, or let go of tensors "
+                "that are no longer needed"
+            ) from None
+
+    def upload(self, array: NDArray[np.generic]) -> "MemoryPointer":
+        """A copy of a contiguous host array; the host does not wait for work that is under way."""
+        from cupy.cuda import get_current_stream, runtime
+
+        memory = self.allocate(array.nbytes)
+        if array.nbytes:
+            runtime.memcpyAsync(
+                memory.ptr, array.ctypes.data, array.nbytes, runtime.memcpyHostToDevice, get_current_stream().ptr
+            )
+        return memory
+
+    def download(self, pointer: int, array: NDArray[np.generic]) -> None:
+        """Fill a contiguous host array from device memory, once all work before it is done."""
+        from cupy.cuda import get_current_stream, runtime
+
+        if Device.several:
+            self.enter()
+        stream = get_current_stream()
+        if array.nbytes:
+            runtime.memcpyAsync(array.ctypes.data, pointer, array.nbytes, runtime.memcpyDeviceToHost, stream.ptr)
+        stream.synchronize()
+
+    # -- labels that are no class ----------------------------------------------------------------------------------
+
+    @property
+    def fault(self) -> int:
+        """Where kernels write down the first label that is no class."""
+        self.labels_were_read = True
+        if self._fault is None:
+            self._fault = self.upload(np.zeros(5, np.int64))
+        return self._fault.ptr
+
+    def check_labels(self) -> None:
+        """Raise `LabelError` if a kernel has met a label that is no class since the last call."""
+        if not self.labels_were_read or self._fault is None:
+            return
+        self.labels_were_read = False
+        found = np.zeros(5, np.int64)
+        self.download(self._fault.ptr, found)
+        is_set, operation, label, place, classes = found.tolist()
+        if is_set:
+            self._fault = None
+            raise LabelError(
+                f"{LABEL_OPERATIONS[operation]}: label {label}, number {place} of the labels, is not a class from 0 to "
+                f"{classes - 1}. It was found before this result was read, and what was computed from it is wrong; "
+                "make tensors with gpu(debug=True) to be told at the operation itself"
+            )
+
+
+@cache
+def device(index: int) -> Device:
+    """The GPU of this number. Raises `DeviceError` if there is none."""
+    return Device(index)
+
+
+def _size(count: int) -> str:
+    """Bytes for people."""
+    return f"{count / 2**30:.2f} GiB" if count >= 2**30 else f"{count / 2**20:.2f} MiB"

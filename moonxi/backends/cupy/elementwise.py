@@ -1,0 +1,76 @@
+"""Element by element: one kernel a call. Results lie as the first operand of their shape does, if that has no gaps."""
+
+from moonxi import shapes
+from moonxi.backends.cupy.layouts import Plan, plan
+from moonxi.backends.cupy.memory import DeviceArray, Space
+from moonxi.traits import Shape
+
+COMPARISONS = frozenset({"less", "less_equal", "greater", "greater_equal", "equal"})
+"""Their results are booleans, a byte each."""
+
+
+def unary(space: Space, name: str, x: DeviceArray) -> DeviceArray:
+    """A function of each element."""
+    x = space.dense(x)
+    out = space.empty(x.shape, x.strides)
+    count = x.count
+    space.elementwise.launch(name, count, x.pointer, out.pointer, count)
+    return out
+
+
+def converted(space: Space, x: DeviceArray, source: str) -> DeviceArray:
+    """The elements, together and of the type that ``source`` names, rounded to that of the space."""
+    out = space.empty(x.shape, x.strides)
+    count = x.count
+    space.elementwise.launch(f"from_{source}", count, x.pointer, out.pointer, count)
+    return out
+
+
+def number(space: Space, name: str, x: DeviceArray, other: float, *, left: bool = False) -> DeviceArray:
+    """A function of each element and a number, which stands on the left or on the right."""
+    x = space.dense(x)
+    out = space.empty(x.shape, x.strides, itemsize=1 if name in COMPARISONS else None)
+    count = x.count
+    kernels = space.moving if name == "equal" else space.elementwise
+    kernels.launch(f"{name}_from" if left else f"{name}_number", count, x.pointer, out.pointer, other, count)
+    return out
+
+
+def binary(space: Space, name: str, x: DeviceArray, y: DeviceArray) -> DeviceArray:
+    """A function of the elements of two arrays, which broadcast; raises `ShapeError` if they do not."""
+    how = _plan(name, x, y)
+    out = space.empty(how.shape, how.strides, itemsize=1 if name in COMPARISONS else None)
+    kernels = space.moving if name == "equal" else space.elementwise
+    if how.walk is None:
+        kernels.launch(f"{name}_same", how.count, x.pointer, y.pointer, out.pointer, how.count)
+    else:
+        kernels.launch(f"{name}_strided", how.count, x.pointer, y.pointer, out.pointer, how.walk)
+    return out
+
+
+def where(space: Space, mask: DeviceArray, x: DeviceArray, y: DeviceArray | float) -> DeviceArray:
+    """``x`` where the mask is, ``y`` elsewhere."""
+    if isinstance(y, DeviceArray):
+        how = _plan("where", mask, x, y)
+        out = space.empty(how.shape, how.strides)
+        if how.walk is None:
+            space.moving.launch("where_same", how.count, mask.pointer, x.pointer, y.pointer, out.pointer, how.count)
+        else:
+            space.moving.launch("where_strided", how.count, mask.pointer, x.pointer, y.pointer, out.pointer, how.walk)
+        return out
+    if mask.shape != x.shape:
+        shapes.broadcast("where", mask.shape, x.shape, ())
+    how = _plan("where", mask, x)
+    out = space.empty(how.shape, how.strides)
+    if how.walk is None:
+        space.moving.launch("where_number", how.count, mask.pointer, x.pointer, out.pointer, y, how.count)
+    else:
+        space.moving.launch("where_number_strided", how.count, mask.pointer, x.pointer, out.pointer, y, how.walk)
+    return out
+
+
+def _plan(operation: str, *operands: DeviceArray) -> Plan:
+    shape: Shape = operands[0].shape
+    if any(one.shape != shape for one in operands):
+        shape = shapes.broadcast(operation, *(one.shape for one in operands))
+    return plan(shape, *((one.shape, one.strides) for one in operands))

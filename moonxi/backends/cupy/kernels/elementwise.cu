@@ -1,0 +1,78 @@
+// Arithmetic and comparison, element by element.
+
+#define UNARY(name, expression) \
+    KERNEL name(const T* x, T* out, u64 count) { \
+        EACH(i, count) { \
+            A a = load(x[i]); \
+            keep((A)(expression), out[i]); \
+        } \
+    }
+
+// Of two arrays that lie alike; of an array and a number, on either side; of two arrays that lie anyhow or broadcast.
+#define BINARY(name, R, store) \
+    KERNEL name##_same(const T* x, const T* y, R* out, u64 count) { \
+        EACH(i, count) { \
+            A a = load(x[i]), b = load(y[i]); \
+            store; \
+        } \
+    } \
+    KERNEL name##_number(const T* x, R* out, double number, u64 count) { \
+        A b = (A)number; \
+        EACH(i, count) { \
+            A a = load(x[i]); \
+            store; \
+        } \
+    } \
+    KERNEL name##_from(const T* y, R* out, double number, u64 count) { \
+        A a = (A)number; \
+        EACH(i, count) { \
+            A b = load(y[i]); \
+            store; \
+        } \
+    } \
+    KERNEL name##_strided(const T* x, const T* y, R* out, const Walk walk) { \
+        EACH(i, walk.count) { \
+            i64 at[2]; \
+            offsets<2>(walk, i, at); \
+            A a = load(x[at[0]]), b = load(y[at[1]]); \
+            store; \
+        } \
+    }
+
+#define ARITHMETIC(name, expression) BINARY(name, T, keep((A)(expression), out[i]))
+#define COMPARISON(name, expression) BINARY(name, u8, out[i] = (expression))
+
+UNARY(negative, -a)
+UNARY(exponential, exp(a))
+UNARY(logarithm, log(a))
+UNARY(exponential_less_one, expm1(a))
+UNARY(logarithm_of_one_more, log1p(a))
+UNARY(sine, sin(a))
+UNARY(cosine, cos(a))
+UNARY(hyperbolic_tangent, tanh(a))
+UNARY(error_function, erf(a))
+UNARY(square_root, sqrt(a))
+UNARY(round_down, floor(a))
+UNARY(squared, a * a)
+UNARY(rectified, is_nan(a) || a > 0 ? a : (A)0)
+
+ARITHMETIC(add, a + b)
+ARITHMETIC(subtract, a - b)
+ARITHMETIC(multiply, a * b)
+ARITHMETIC(divide, a / b)
+ARITHMETIC(power, pow(a, b))
+ARITHMETIC(maximum, larger(a, b))
+COMPARISON(less, a < b)
+COMPARISON(less_equal, a <= b)
+COMPARISON(greater, a > b)
+COMPARISON(greater_equal, a >= b)
+
+// From another element type, S.
+#define CONVERSION(name, S) \
+    KERNEL name(const S* x, T* out, u64 count) { \
+        EACH(i, count) keep(load(x[i]), out[i]); \
+    }
+CONVERSION(from_float16, f16)
+CONVERSION(from_bfloat16, bf16)
+CONVERSION(from_float32, float)
+CONVERSION(from_float64, double)

@@ -1,0 +1,115 @@
+// Reductions over any axes of an array that lies anyhow: what reductions.cu and normalisation.cu have in common.
+//
+// A result with axes kept lies at `kept`, its elements at `gone`: array 0 of both walks. Either a block works on one
+// result at a time, its threads along the elements (rows), or each column of threads on one, and the rows of threads
+// along the elements (columns): whichever walks through memory in order. The elements can be split among several blocks;
+// then `finish` brings their parts together.
+
+const int THREADS = 256;
+
+struct Sum {
+    static DEVICE A start() { return 0; }
+    static DEVICE A both(A x, A y) { return x + y; }
+};
+
+struct Largest {
+    static DEVICE A start() { return -(A)INFINITY; }
+    static DEVICE A both(A x, A y) { return larger(x, y); }
+};
+
+template <typename R> struct Kept {
+    R* out;
+    DEVICE void operator()(u64 at, A value) const { keep(value, out[at]); }
+};
+
+// A mean, of `share` times the sum: exactly, and as an element.
+struct Means {
+    A* exact;
+    T* rounded;
+    A share;
+    DEVICE void operator()(u64 at, A value) const {
+        exact[at] = value * share;
+        keep(value * share, rounded[at]);
+    }
+};
+
+template <typename Over, typename Part, typename Out>
+DEVICE void rows(const Part& part, const Out& out, u64 results, u64 elements, u64 splits) {
+    __shared__ A shared[THREADS];
+    u64 length = (elements + splits - 1) / splits;
+    for (u64 job = blockIdx.x; job < results * splits; job += gridDim.x) {
+        u64 result = job % results, first = job / results * length, end = min(first + length, elements);
+        A found = Over::start();
+        for (u64 n = first + threadIdx.x; n < end; n += blockDim.x) found = Over::both(found, part(result, n));
+        shared[threadIdx.x] = found;
+        __syncthreads();
+        for (u32 half = blockDim.x / 2; half; half /= 2) {
+            if (threadIdx.x < half) shared[threadIdx.x] = Over::both(shared[threadIdx.x], shared[threadIdx.x + half]);
+            __syncthreads();
+        }
+        if (threadIdx.x == 0) out(job, shared[0]);
+        __syncthreads();
+    }
+}
+
+template <typename Over, typename Part, typename Out>
+DEVICE void columns(const Part& part, const Out& out, u64 results, u64 elements, u64 splits) {
+    __shared__ A shared[THREADS];
+    u64 length = (elements + splits - 1) / splits, groups = (results + blockDim.x - 1) / blockDim.x;
+    for (u64 job = blockIdx.x; job < groups * splits; job += gridDim.x) {
+        u64 result = job % groups * blockDim.x + threadIdx.x, split = job / groups;
+        u64 first = split * length, end = min(first + length, elements);
+        A found = Over::start();
+        if (result < results)
+            for (u64 n = first + threadIdx.y; n < end; n += blockDim.y) found = Over::both(found, part(result, n));
+        u32 mine = threadIdx.y * blockDim.x + threadIdx.x;
+        shared[mine] = found;
+        __syncthreads();
+        for (u32 half = blockDim.y / 2; half; half /= 2) {
+            if (threadIdx.y < half) shared[mine] = Over::both(shared[mine], shared[mine + half * blockDim.x]);
+            __syncthreads();
+        }
+        if (threadIdx.y == 0 && result < results) out(split * results + result, shared[mine]);
+        __syncthreads();
+    }
+}
+
+struct Elements {
+    const T* x;
+    const Walk& kept;
+    const Walk& gone;
+    DEVICE i64 at(u64 result, u64 n) const {
+        i64 lead[1], place[1];
+        offsets<1>(kept, result, lead);
+        offsets<1>(gone, n, place);
+        return lead[0] + place[0];
+    }
+    DEVICE A operator()(u64 result, u64 n) const { return load(x[at(result, n)]); }
+};
+
+struct Parts {
+    const A* x;
+    u64 results;
+    DEVICE A operator()(u64 result, u64 n) const { return x[n * results + result]; }
+};
+
+// (x - mean)^2, the mean being that of the result: the second pass of a variance.
+struct Squares {
+    Elements elements;
+    const A* mean;
+    DEVICE A operator()(u64 result, u64 n) const {
+        A centred = elements(result, n) - mean[result];
+        return centred * centred;
+    }
+};
+
+// dy * (x - mean), x and dy lying alike.
+struct Products {
+    Elements elements;
+    const T* dy;
+    const T* mean;
+    DEVICE A operator()(u64 result, u64 n) const {
+        i64 at = elements.at(result, n);
+        return load(dy[at]) * (load(elements.x[at]) - load(mean[result]));
+    }
+};

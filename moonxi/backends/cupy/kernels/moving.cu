@@ -1,0 +1,78 @@
+// Elements filled, moved, compared for equality and chosen, of any type.
+
+KERNEL fill(T* out, double number, u64 count) {
+    EACH(i, count) keep((A)number, out[i]);
+}
+
+// Both sides may lie anyhow: arrays 0 and 1 of the walk.
+KERNEL move(const T* x, T* out, const Walk walk) {
+    EACH(i, walk.count) {
+        i64 at[2];
+        offsets<2>(walk, i, at);
+        out[at[1]] = x[at[0]];
+    }
+}
+
+// Two axes exchanged, (batch, rows, columns) to (batch, columns, rows): through a tile, so that both sides are read and
+// written in whole lines.
+KERNEL exchange(const T* x, T* out, u64 batch, u64 rows, u64 columns) {
+    __shared__ T tile[32][33];
+    u64 down = (rows + 31) / 32, across = (columns + 31) / 32;
+    for (u64 block = blockIdx.x; block < batch * down * across; block += gridDim.x) {
+        u64 image = block / (down * across), row0 = block / across % down * 32, column0 = block % across * 32;
+        for (u32 r = threadIdx.y; r < 32; r += blockDim.y)
+            for (u32 c = threadIdx.x; c < 32; c += blockDim.x)
+                if (row0 + r < rows && column0 + c < columns)
+                    tile[r][c] = x[(image * rows + row0 + r) * columns + column0 + c];
+        __syncthreads();
+        for (u32 c = threadIdx.y; c < 32; c += blockDim.y)
+            for (u32 r = threadIdx.x; r < 32; r += blockDim.x)
+                if (row0 + r < rows && column0 + c < columns)
+                    out[(image * columns + column0 + c) * rows + row0 + r] = tile[r][c];
+        __syncthreads();
+    }
+}
+
+KERNEL equal_same(const T* x, const T* y, u8* out, u64 count) {
+    EACH(i, count) out[i] = load(x[i]) == load(y[i]);
+}
+
+KERNEL equal_number(const T* x, u8* out, double number, u64 count) {
+    EACH(i, count) out[i] = load(x[i]) == (A)number;
+}
+
+KERNEL equal_strided(const T* x, const T* y, u8* out, const Walk walk) {
+    EACH(i, walk.count) {
+        i64 at[2];
+        offsets<2>(walk, i, at);
+        out[i] = load(x[at[0]]) == load(y[at[1]]);
+    }
+}
+
+KERNEL where_same(const u8* mask, const T* x, const T* y, T* out, u64 count) {
+    EACH(i, count) out[i] = mask[i] ? x[i] : y[i];
+}
+
+KERNEL where_number(const u8* mask, const T* x, T* out, double number, u64 count) {
+    T other;
+    keep((A)number, other);
+    EACH(i, count) out[i] = mask[i] ? x[i] : other;
+}
+
+KERNEL where_strided(const u8* mask, const T* x, const T* y, T* out, const Walk walk) {
+    EACH(i, walk.count) {
+        i64 at[3];
+        offsets<3>(walk, i, at);
+        out[i] = mask[at[0]] ? x[at[1]] : y[at[2]];
+    }
+}
+
+KERNEL where_number_strided(const u8* mask, const T* x, T* out, double number, const Walk walk) {
+    T other;
+    keep((A)number, other);
+    EACH(i, walk.count) {
+        i64 at[2];
+        offsets<2>(walk, i, at);
+        out[i] = mask[at[0]] ? x[at[1]] : other;
+    }
+}

@@ -1,0 +1,152 @@
+"""`DeviceArray`: elements in device memory and how they lie; and the spaces in which tensors live."""
+
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from moonxi.backends.cupy.device import Device, Kernels, device
+from moonxi.backends.cupy.layouts import Strides, is_dense, lie_alike, merged, row_major, walk
+from moonxi.dtypes import I64, Bool, DType
+from moonxi.traits import Shape
+
+
+class DeviceArray:
+    """Where elements lie: an address, sizes and strides (in elements); ``owner`` keeps the memory alive."""
+
+    __slots__ = ("itemsize", "owner", "pointer", "shape", "strides")
+
+    def __init__(self, owner: object, pointer: int, shape: Shape, strides: Strides, itemsize: int) -> None:
+        self.owner = owner
+        self.pointer = pointer
+        self.shape = shape
+        self.strides = strides
+        self.itemsize = itemsize
+
+    @property
+    def count(self) -> int:
+        """The number of elements."""
+        return prod(self.shape)
+
+    def view(self, shape: Shape, strides: Strides, offset: int = 0) -> "DeviceArray":
+        """Other sizes and strides in the same memory, from ``offset`` elements on."""
+        return DeviceArray(self.owner, self.pointer + offset * self.itemsize, shape, strides, self.itemsize)
+
+
+class Space:
+    """Where tensors live: a GPU, an element type, and how they are to be computed with."""
+
+    __slots__ = (
+        "classes",
+        "debug",
+        "device",
+        "element",
+        "elementwise",
+        "images",
+        "itemsize",
+        "moving",
+        "normalisation",
+        "random",
+        "reductions",
+        "tf32",
+        "wide",
+    )
+
+    def __init__(self, element: type[DType], on: Device, *, debug: bool, tf32: bool) -> None:
+        self.element, self.device, self.debug, self.tf32 = element, on, debug, tf32
+        self.itemsize = element.itemsize
+        self.wide = max(4, element.itemsize)
+        """The size of the type that is computed in."""
+        self.moving = Kernels(on, "moving", element)
+        self.elementwise = Kernels(on, "elementwise", element)
+        self.reductions = Kernels(on, "reductions", element)
+        self.normalisation = Kernels(on, "normalisation", element)
+        self.classes = Kernels(on, "classes", element)
+        self.random = Kernels(on, "random", element)
+        self.images = Kernels(on, "images", element)
+
+    @property
+    def integers(self) -> "Space":
+        """Where the carriers of labels live."""
+        return space(I64, self.device.index, self.debug, self.tf32)
+
+    @property
+    def booleans(self) -> "Space":
+        """Where the carriers of masks live."""
+        return space(Bool, self.device.index, self.debug, self.tf32)
+
+    # -- arrays ------------------------------------------------------------------------------------------------
+
+    def empty(self, shape: Shape, strides: Strides | None = None, *, itemsize: int | None = None) -> DeviceArray:
+        """Memory of any content for elements that lie together."""
+        size = self.itemsize if itemsize is None else itemsize
+        memory = self.device.allocate(prod(shape) * size)
+        return DeviceArray(memory, memory.ptr, shape, row_major(shape) if strides is None else strides, size)
+
+    def full(self, shape: Shape, fill: float) -> DeviceArray:
+        """One number everywhere."""
+        out = self.empty(shape)
+        self.moving.launch("fill", out.count, out.pointer, fill, out.count)
+        return out
+
+    def copy(self, x: DeviceArray, out: DeviceArray) -> None:
+        """Move the elements into an array of the same shape that lies anyhow."""
+        if not x.count:
+            return
+        order = sorted(range(len(x.shape)), key=lambda axis: -abs(out.strides[axis]))
+        shape = tuple(x.shape[axis] for axis in order)
+        source, target = (tuple(a.strides[axis] for axis in order) for a in (x, out))
+        sizes, ((*own,), (*other,)) = merged(shape, source, target)
+        if len(sizes) == 2:
+            sizes, own, other = [1, *sizes], [prod(sizes), *own], [prod(sizes), *other]
+        if len(sizes) == 3:
+            batch, columns, rows = sizes
+            # From (batch, rows, columns) to (batch, columns, rows), each without gaps.
+            if own == [rows * columns, 1, columns] and other == [rows * columns, rows, 1]:
+                blocks = batch * (-(-rows // 32)) * (-(-columns // 32))
+                blocks = min(blocks, self.device.most_blocks)
+                self.moving.launch_blocks("exchange", blocks, (32, 8), x.pointer, out.pointer, batch, rows, columns)
+                return
+        self.moving.launch("move", x.count, x.pointer, out.pointer, walk(shape, source, target))
+
+    def laid(self, x: DeviceArray, strides: Strides) -> DeviceArray:
+        """The elements lying in this way, without a copy if they do."""
+        if x.strides == strides:
+            return x
+        if lie_alike(x.shape, x.strides, strides) or not x.count:
+            return x.view(x.shape, strides)
+        out = self.empty(x.shape, strides)
+        self.copy(x, out)
+        return out
+
+    def compact(self, x: DeviceArray) -> DeviceArray:
+        """The elements in row-major order."""
+        return self.laid(x, row_major(x.shape))
+
+    def dense(self, x: DeviceArray) -> DeviceArray:
+        """The elements together, in any order of the axes."""
+        return x if is_dense(x.shape, x.strides) else self.compact(x)
+
+    # -- from and to the host ------------------------------------------------------------------------------------
+
+    def from_bits(self, array: NDArray[np.generic]) -> DeviceArray:
+        """A copy of a contiguous host array whose elements are those of this space, bit for bit."""
+        memory = self.device.upload(array)
+        return DeviceArray(memory, memory.ptr, array.shape, row_major(array.shape), self.itemsize)
+
+    def to_bits(self, x: DeviceArray, kind: np.dtype[np.generic]) -> NDArray[np.generic]:
+        """A copy on the host, of a NumPy type as wide as the elements."""
+        x = self.compact(x)
+        array: NDArray[np.generic] = np.empty(x.shape, kind)
+        self.device.download(x.pointer, array)
+        return array
+
+
+_spaces: dict[tuple[type[DType], int, bool, bool], Space] = {}
+
+
+def space(element: type[DType], index: int = 0, debug: bool = False, tf32: bool = False) -> Space:
+    """The space of these properties; there is one of each, so that spaces are compared by identity."""
+    key = (element, index, debug, tf32)
+    found = _spaces.get(key)
+    return _spaces.setdefault(key, Space(element, device(index), debug=debug, tf32=tf32)) if found is None else found

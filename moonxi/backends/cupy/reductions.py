@@ -1,0 +1,134 @@
+"""Sums, largest elements and what else goes along axes."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from math import prod
+
+from moonxi.backends.cupy.device import Argument, Kernels
+from moonxi.backends.cupy.layouts import Strides, Walk, is_dense, merged, row_major, walk
+from moonxi.backends.cupy.memory import DeviceArray, Space
+from moonxi.traits import Shape
+
+_BLOCKS = 264
+"""As many blocks as keep a large GPU busy."""
+_THREADS = 256
+_OWN = 4
+"""Elements a thread has at least before a sum is split further."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fold:
+    """How a reduction goes over an array: see kernels/folding.cuh."""
+
+    shape: Shape
+    """Of the axes that stay."""
+    results: int
+    elements: int
+    kept: Walk
+    gone: Walk
+    kind: str
+    threads: tuple[int, int]
+    groups: int
+    """Blocks for each split."""
+    splits: int
+
+
+@lru_cache(maxsize=4096)
+def fold(shape: Shape, strides: Strides, axes: tuple[int, ...]) -> Fold:
+    """The way to reduce over these axes."""
+    stay = [axis for axis in range(len(shape)) if axis not in axes]
+    over = sorted(axes, key=lambda axis: -abs(strides[axis]))
+    kept_shape, kept_strides = tuple(shape[a] for a in stay), tuple(strides[a] for a in stay)
+    gone_shape, gone_strides = tuple(shape[a] for a in over), tuple(strides[a] for a in over)
+    results, elements = prod(kept_shape), prod(gone_shape)
+    _, (inner_kept,) = merged(kept_shape, kept_strides)
+    _, (inner_gone,) = merged(gone_shape, gone_strides)
+    nearest = abs(inner_gone[-1]) if inner_gone else results + 1
+    neighbours = bool(inner_kept) and abs(inner_kept[-1]) < nearest
+    if neighbours or elements <= 16:
+        down = min(8, _power(elements))
+        threads, kind = (_THREADS // down, down), "columns"
+        if neighbours and results <= 32 * _BLOCKS and elements > 16:
+            threads = (32, 8)
+        groups = max(1, -(-results // threads[0]))
+        own = threads[1]
+    else:
+        own = min(_THREADS, max(32, _power(elements)))
+        threads, kind, groups = (own, 1), "rows", max(1, results)
+    splits = max(1, min(-(-_BLOCKS // groups), elements // (own * _OWN)))
+    kept, gone = walk(kept_shape, kept_strides), walk(gone_shape, gone_strides)
+    return Fold(kept_shape, results, elements, kept, gone, kind, threads, groups, splits)
+
+
+def reduced(space: Space, name: str, x: DeviceArray, axes: tuple[int, ...]) -> DeviceArray:
+    """The sum or the largest over the axes, which go away."""
+    how = fold(x.shape, x.strides, axes)
+    out = space.empty(how.shape)
+    if how.splits == 1:
+        launched(space, space.reductions, f"{name}_{how.kind}", how, 1, x.pointer, out.pointer, how.kept, how.gone)
+        return out
+    found = parts(space, space.reductions, name, how, x.pointer)
+    finish(space, space.reductions, f"{name}_finish", how, found.pointer, out.pointer)
+    return out
+
+
+def parts(space: Space, kernels: Kernels, name: str, how: Fold, *operands: Argument) -> DeviceArray:
+    """The parts ``(splits, results)`` of a reduction, in the type that is computed in."""
+    found = space.empty((how.splits, how.results), itemsize=space.wide)
+    arguments = (*operands, found.pointer, how.kept, how.gone, how.splits)
+    launched(space, kernels, f"{name}_{how.kind}_split", how, how.splits, *arguments)
+    return found
+
+
+def finish(space: Space, kernels: Kernels, name: str, how: Fold, *operands: Argument) -> None:
+    """Bring the parts together."""
+    if how.results:
+        down = min(8, _power(how.splits))
+        blocks = min(-(-how.results // 32), space.device.most_blocks)
+        kernels.launch_blocks(name, blocks, (32, down), *operands, how.results, how.splits)
+
+
+def launched(space: Space, kernels: Kernels, name: str, how: Fold, splits: int, *arguments: Argument) -> None:
+    """Run a kernel of rows or of columns."""
+    if how.results:
+        kernels.launch_blocks(name, min(how.groups * splits, space.device.most_blocks), how.threads, *arguments)
+
+
+def argmax(space: Space, x: DeviceArray, axis: int) -> DeviceArray:
+    """The index of the first largest along an axis, int64."""
+    shape, strides = _without(x.shape, axis), _without(x.strides, axis)
+    out = space.integers.empty(shape)
+    rows, length = prod(shape), x.shape[axis]
+    if rows:
+        threads = min(_THREADS, max(32, _power(length)))
+        blocks = min(rows, space.device.most_blocks)
+        space.reductions.launch_blocks(
+            "argmax", blocks, (threads, 1), x.pointer, out.pointer, walk(shape, strides), x.strides[axis], length
+        )
+    return out
+
+
+def softmax(space: Space, name: str, x: DeviceArray, axis: int) -> DeviceArray:
+    """The softmax along an axis, or its logarithm; the axis is not empty."""
+    out = space.empty(x.shape, x.strides if is_dense(x.shape, x.strides) else row_major(x.shape))
+    shape, length = _without(x.shape, axis), x.shape[axis]
+    rows = prod(shape)
+    if rows:
+        across = 32 if length <= 1024 else _THREADS
+        if length <= 16:
+            across = _power(length)
+        down = _THREADS // across
+        blocks = min(-(-rows // down), space.device.most_blocks)
+        way = walk(shape, _without(x.strides, axis), _without(out.strides, axis))
+        ends = (x.strides[axis], out.strides[axis], length)
+        space.reductions.launch_blocks(name, blocks, (across, down), x.pointer, out.pointer, way, *ends)
+    return out
+
+
+def _without(sizes: tuple[int, ...], axis: int) -> tuple[int, ...]:
+    return (*sizes[:axis], *sizes[axis + 1 :])
+
+
+def _power(count: int) -> int:
+    """The smallest power of two that is not less, and at least 1."""
+    return 1 << max(0, count - 1).bit_length()

@@ -1,0 +1,48 @@
+"""The sources of the kernels: files beside this one, completed with the types that a tensor's elements have."""
+
+from collections.abc import Iterator
+from functools import cache
+from importlib.resources import files
+
+from moonxi.dtypes import BF16, F16, F32, F64, I64, Bool, DType
+
+FLOATING: tuple[type[DType], ...] = (F32, F64, F16, BF16)
+_TYPES: dict[type[DType], tuple[str, str]] = {
+    F32: ("float", "float"),
+    F64: ("double", "double"),
+    F16: ("f16", "float"),
+    BF16: ("bf16", "float"),
+    I64: ("i64", "i64"),
+    Bool: ("u8", "u8"),
+}
+"""How an element lies in memory, and in what type it is computed."""
+PARTS: dict[str, tuple[str, ...]] = {
+    "moving": ("moving.cu",),
+    "elementwise": ("elementwise.cu",),
+    "reductions": ("folding.cuh", "reductions.cu"),
+    "normalisation": ("folding.cuh", "normalisation.cu"),
+    "classes": ("classes.cu",),
+    "random": ("random.cu",),
+    "images": ("images.cu",),
+}
+OPTIONS = ("--std=c++17",)
+"""What the compiler is told; nothing here trades accuracy for speed."""
+
+
+def source(topic: str, element: type[DType], /) -> str:
+    """The complete source of a topic for one element type; it includes no header."""
+    memory, arithmetic = _TYPES[element]
+    types = f"typedef {memory} T;\ntypedef {arithmetic} A;\n"
+    return _text("prelude.cuh") + types + "".join(_text(part) for part in PARTS[topic])
+
+
+def every_source() -> Iterator[tuple[str, type[DType]]]:
+    """Each topic with each element type that it is compiled for."""
+    for topic in PARTS:
+        for element in _TYPES if topic == "moving" else FLOATING:
+            yield topic, element
+
+
+@cache
+def _text(name: str) -> str:
+    return files(__package__).joinpath("kernels", name).read_text(encoding="utf-8")

@@ -1,0 +1,43 @@
+from types import TracebackType
+
+import numpy as np
+from cupy.cuda import cublas as cublas
+from cupy.cuda import memory as memory
+from cupy.cuda import runtime as runtime
+from numpy.typing import NDArray
+
+class MemoryPointer:
+    ptr: int
+
+class MemoryPool:
+    def used_bytes(self) -> int: ...
+    def free_all_blocks(self) -> None: ...
+
+class Function:
+    def __call__(
+        self,
+        grid: tuple[int, int, int],
+        block: tuple[int, int, int],
+        args: tuple[int | float | np.generic | NDArray[np.int64], ...],
+        /,
+    ) -> None: ...
+
+class Device:
+    def __init__(self, device: int) -> None: ...
+    def use(self) -> None: ...
+    def __enter__(self) -> Device: ...
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None, /
+    ) -> None: ...
+    @property
+    def attributes(self) -> dict[str, int]: ...
+    @property
+    def compute_capability(self) -> str: ...
+
+class Stream:
+    ptr: int
+    def synchronize(self) -> None: ...
+
+def alloc(size: int, /) -> MemoryPointer: ...
+def get_current_stream() -> Stream: ...
+def get_cublas_handle() -> int: ...
