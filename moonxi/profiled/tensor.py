@@ -83,6 +83,11 @@ class Profiled[T: Tensor](DerivedTensor["Profiled[T]"]):
             return other
         raise self._not_profiled(other, operation)
 
+    def _number(self, other: float, operation: str) -> float:
+        if isinstance(other, (float, int, Dim)):
+            return other
+        raise self._not_profiled(other, operation)
+
     def _held(self, held: Labels[Self] | Mask[Self], operation: str) -> T:
         """The plain carrier of labels or of a mask."""
         if isinstance(held.carrier, Profiled):
@@ -342,11 +347,6 @@ class Profiled[T: Tensor](DerivedTensor["Profiled[T]"]):
     @override
     def stop_gradient(self) -> Self:
         return self.timed("stop_gradient", self.value.stop_gradient)
-
-    def _number(self, other: float, operation: str) -> float:
-        if isinstance(other, (float, int, Dim)):
-            return other
-        raise self._not_profiled(other, operation)
 
 
 def name(value: object) -> str:
