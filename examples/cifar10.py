@@ -1,13 +1,13 @@
 """Photographs of ten kinds of things, recognised by a residual network.
 
     python examples/cifar10.py --data DIR                      ResNet-18, as the original of moonxi trains it
-    python examples/cifar10.py --data DIR --recipe modern      ... as it is trained today, for 94 % and more
-    python examples/cifar10.py --data DIR --model small        a network of 8 layers, which a laptop trains in minutes
+    python examples/cifar10.py --data DIR --recipe modern      its form for small images, as it is trained today
+    python examples/cifar10.py --data DIR --model small        8 layers, for a laptop: a minute or two an epoch
 
 ``DIR`` holds CIFAR-10 in a published form (binary or "python", unpacked or not), or image folders
 ``{train,test}/CLASS/FILE``; it may also be the path of an archive of one of these. Each epoch adds a line to
 ``OUT/log.csv``; the curve is drawn to ``OUT/curve.png`` at the end, which needs matplotlib. Ctrl-C ends the training,
-not the program: what was learned until then is kept, drawn and judged. Ends with ``test accuracy: 0....``.
+not the program: what was learned until then is kept, drawn and judged. Ends with ``test accuracy: 0.5...``.
 """
 
 import argparse

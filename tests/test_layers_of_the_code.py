@@ -35,6 +35,7 @@ HOMES = {
     "cupy": {"backends.cupy"},
     "cudnn": {"backends.cupy"},
     "nvmath": {"backends.cupy"},
+    "scipy": {"backends.numpy"},
     "threadpoolctl": {"backends.numpy"},
     "mypy": {"mypy_plugin"},
     "rich": {"train", "cli"},

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from operations import KINDS, Operation, all_operations, grad_of, has
 
-from moonxi import GpuTensor, NpArray
+from moonxi import GpuTensor, ImageProfiled, NpArray
 
 _GRAD, _DEVICE_GRAD = grad_of(NpArray), grad_of(GpuTensor)
 _GRAD2 = grad_of(_GRAD)
@@ -21,9 +21,17 @@ _CLASSES: dict[str, tuple[str, type]] = {
     "device": ("GpuTensor[F32]", GpuTensor),
     "grad": (f"{_GRAD.__name__}[NpArray[F32]]", _GRAD),
     "grad2": (f"{_GRAD2.__name__}[{_GRAD.__name__}[NpArray[F32]]]", _GRAD2),
+    "profiled": ("ImageProfiled[NpArray[F32]]", ImageProfiled),
     "device_grad": (f"{_DEVICE_GRAD.__name__}[GpuTensor[F32]]", _DEVICE_GRAD),
 }
-_MEETINGS = [("host", "device"), ("host", "host64"), ("grad", "host"), ("grad2", "grad"), ("grad", "device_grad")]
+_MEETINGS = [
+    ("host", "device"),
+    ("host", "host64"),
+    ("grad", "host"),
+    ("grad2", "grad"),
+    ("grad", "device_grad"),
+    ("profiled", "host"),
+]
 _HEAD = """from typing import assert_type
 
 import numpy as np
@@ -35,6 +43,7 @@ from moonxi.backends.cupy import GpuTensor
 from moonxi.backends.numpy import NpArray
 from moonxi.dtypes import F32, F64
 from moonxi.key import Key
+from moonxi.profiled import ImageProfiled
 from moonxi.traits import Labels, Mask
 """
 _PREFIXES = dict(zip(KINDS, ("", "mask_", "labels_"), strict=True))

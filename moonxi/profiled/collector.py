@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter_ns
 from typing import override
@@ -132,12 +132,13 @@ class Profile:
     @property
     def seconds(self) -> float:
         """The time in all operations and sections, each moment once; of several threads, their sum."""
-        return sum(sums.own for sums in self._sums.values()) / 1e9
+        return sum(sums.own for _, sums in self._noted()) / 1e9
 
     @property
     def rows(self) -> tuple[Row, ...]:
         """A row for each operation and direction, those with the most time of their own first."""
-        everything = self.seconds
+        noted = self._noted()
+        everything = sum(sums.own for _, sums in noted)
         rows = (
             Row(
                 operation,
@@ -145,13 +146,17 @@ class Profile:
                 sums.calls,
                 sums.total / 1e9,
                 sums.own / 1e9,
-                sums.own / 1e9 / everything if everything else 0.0,
+                sums.own / everything if everything else 0.0,
                 sums.bytes,
                 sums.flops,
             )
-            for (operation, direction), sums in self._sums.items()
+            for (operation, direction), sums in noted
         )
         return tuple(sorted(rows, key=lambda row: (-row.own, row.operation, row.direction)))
+
+    def _noted(self) -> list[tuple[tuple[str, Direction], _Sums]]:
+        with self._lock:
+            return [(key, replace(sums)) for key, sums in self._sums.items()]
 
     @override
     def __str__(self) -> str:

@@ -10,6 +10,7 @@ from moonxi.backends.cupy import gpu
 from moonxi.backends.numpy import numpy
 from moonxi.dtypes import F32, F64
 from moonxi.errors import DeviceError
+from moonxi.profiled import Profile, profile
 from tests.backends.on_host import kernels
 from tests.conformance.primitives_only import PrimitivesOnly
 from tests.conformance.suite import Suite
@@ -35,4 +36,8 @@ BACKENDS = (
     _on_gpu(F32),
     _on_gpu(F64),
 )
-INTERPRETERS = (*BACKENDS, pytest.param(Suite(PrimitivesOnly[F64](np.zeros(()))), id="PrimitivesOnly[F64]"))
+INTERPRETERS = (
+    *BACKENDS,
+    pytest.param(Suite(PrimitivesOnly[F64](np.zeros(()))), id="PrimitivesOnly[F64]"),
+    pytest.param(Suite(profile(numpy(F64), into=Profile(events=0))), id="Profiled[NpArray[F64]]"),
+)

@@ -1,4 +1,4 @@
-"""Convolution as products of matrices: what works for every element type, size and option.
+"""Convolution: by a plan of cuDNN, or as products of matrices, which work for every element type, size and option.
 
 Images are ``(batch, channels, height, width)``; results lie with the channels last, as do the columns of the matrices.
 """
@@ -6,7 +6,7 @@ Images are ``(batch, channels, height, width)``; results lie with the channels l
 from dataclasses import replace
 from math import prod
 
-from moonxi.backends.cupy import elementwise
+from moonxi.backends.cupy import elementwise, plans
 from moonxi.backends.cupy.layouts import ordered
 from moonxi.backends.cupy.memory import DeviceArray, Space
 from moonxi.backends.cupy.products import multiply
@@ -25,6 +25,8 @@ def convolve(
     y = channels_last(space, conv.shape)
     if _is_empty(conv):
         space.copy(space.full((), 0.0).view(y.shape, (0,) * 4), y)
+    elif (plan := plans.plan("result", conv, space)) is not None:
+        plan.run(space, _last(space, x), _last(space, weight), y)
     else:
         kernel = _matrix(space, weight, conv)
         kernel = kernel.view((kernel.shape[0], kernel.shape[2], kernel.shape[1]), _swapped(kernel.strides))
@@ -42,8 +44,12 @@ def input_grad(space: Space, dy: DeviceArray, weight: DeviceArray, conv: Conv2d[
     if _is_empty(conv):
         space.copy(space.full((), 0.0).view(dx.shape, (0,) * 4), dx)
         return dx
+    dy = _last(space, dy)
+    plan = plans.plan("images", conv, space)
+    if plan is not None:
+        plan.run(space, dy, _last(space, weight), dx)
+        return dx
     kernel = _matrix(space, weight, conv)
-    dy = space.laid(dy, ordered(dy.shape, (0, 2, 3, 1)))
     for part in _chunks(space, conv):
         some = replace(conv, batch=part.stop - part.start)
         patches = space.empty((conv.groups, prod(some.shape) // conv.outputs, kernel.shape[2]))
@@ -63,9 +69,13 @@ def weight_grad(space: Space, x: DeviceArray, dy: DeviceArray, conv: Conv2d[int]
     if _is_empty(conv):
         space.copy(space.full((), 0.0).view(shape, (0,) * 4), dw)
         return dw
+    dy = _last(space, dy)
+    plan = plans.plan("weight", conv, space)
+    if plan is not None:
+        plan.run(space, _last(space, x), dy, dw)
+        return dw
     taps = inputs * prod(kernel)
     out = dw.view((conv.groups, outputs, taps), (outputs * taps, taps, 1))
-    dy = space.laid(dy, ordered(dy.shape, (0, 2, 3, 1)))
     for part in _chunks(space, conv):
         some = replace(conv, batch=part.stop - part.start)
         rows = _grouped(_images(dy, part), some)
@@ -79,9 +89,14 @@ def channels_last(space: Space, shape: Shape) -> DeviceArray:
     return space.empty(shape, ordered(shape, (0, 2, 3, 1)))
 
 
+def _last(space: Space, x: DeviceArray) -> DeviceArray:
+    """The images, or the weight, with the channels last."""
+    return space.laid(x, ordered(x.shape, (0, 2, 3, 1)))
+
+
 def _matrix(space: Space, weight: DeviceArray, conv: Conv2d[int]) -> DeviceArray:
     """The weight as ``(groups, outputs of a group, taps and inputs)``."""
-    weight = space.laid(weight, ordered(weight.shape, (0, 2, 3, 1)))
+    weight = _last(space, weight)
     outputs, taps = conv.outputs // conv.groups, prod(weight.shape[1:])
     return weight.view((conv.groups, outputs, taps), (outputs * taps, taps, 1))
 

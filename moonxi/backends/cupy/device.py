@@ -1,5 +1,6 @@
 """One GPU: its memory, its compiled kernels and its record of labels that are no class."""
 
+from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -7,16 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from moonxi.backends.cupy import sources
+from moonxi.backends.cupy.launching import Argument, Kernel
 from moonxi.backends.cupy.presence import require
 from moonxi.dtypes import DType
 from moonxi.errors import DeviceError, LabelError
 
 if TYPE_CHECKING:
     from cupy import RawModule
-    from cupy.cuda import Function, MemoryPointer
-
-type Argument = int | float | np.generic | NDArray[np.int64]
-"""What a kernel is given: a pointer, a number, or a struct."""
+    from cupy.cuda import MemoryPointer, Stream
 
 LABEL_OPERATIONS = ("gather", "scatter_add", "pick", "put", "one_hot")
 _THREADS = 256
@@ -31,7 +30,7 @@ class Kernels:
     def __init__(self, device: "Device", topic: str, element: type[DType]) -> None:
         self._device, self._topic, self._element = device, topic, element
         self._module: RawModule | None = None
-        self._compiled: dict[str, Function] = {}
+        self._compiled: dict[str, Kernel] = {}
 
     def launch(self, name: str, threads: int, *arguments: Argument) -> None:
         """Run a kernel on at least this many threads, or as many as fill the device several times."""
@@ -41,27 +40,28 @@ class Kernels:
 
     def launch_blocks(self, name: str, blocks: int, threads: tuple[int, int], *arguments: Argument) -> None:
         """Run a kernel on blocks of this many threads, on the current stream."""
+        device = self._device
         if Device.several:
-            self._device.enter()
-        function = self._compiled.get(name)
-        if function is None:
-            function = self._compiled[name] = self._compile(name)
-        function((blocks, 1, 1), (*threads, 1), arguments)
+            device.enter()
+        kernel = self._compiled.get(name)
+        if kernel is None:
+            kernel = self._compiled[name] = self._compile(name, arguments)
+        kernel(blocks, threads, device.stream().ptr, arguments)
 
-    def _compile(self, name: str) -> "Function":
+    def _compile(self, name: str, arguments: tuple[Argument, ...]) -> Kernel:
         import cupy
 
         self._device.enter()
         if self._module is None:
             text = sources.source(self._topic, self._element)
             self._module = cupy.RawModule(code=text, options=sources.OPTIONS, backend="nvrtc")
-        return self._module.get_function(name).kernel
+        return Kernel(name, self._module.get_function(name).kernel.ptr, arguments)
 
 
 class Device:
     """A GPU by its number. Work goes to CuPy's current stream of the calling thread."""
 
-    __slots__ = ("_fault", "index", "labels_were_read", "most_blocks")
+    __slots__ = ("_alloc", "_fault", "index", "labels_were_read", "most_blocks", "stream")
 
     several = False
     """Whether more than one GPU is in use, so that the right one must be made current before each operation."""
@@ -71,6 +71,8 @@ class Device:
         import cupy
 
         self.index = index
+        self._alloc = cupy.cuda.alloc
+        self.stream: Callable[[], Stream] = cupy.cuda.get_current_stream
         self._fault: MemoryPointer | None = None
         self.labels_were_read = False
         self.most_blocks = _WAVES * cupy.cuda.Device(index).attributes["MultiProcessorCount"]
@@ -88,11 +90,11 @@ class Device:
         """Bytes from CuPy's pool. Raises `DeviceError` if there are too few; what is there stays usable."""
         if Device.several:
             self.enter()
-        import cupy
-
         try:
-            return cupy.cuda.alloc(size)
-        except cupy.cuda.memory.OutOfMemoryError:
+            return self._alloc(size)
+        except MemoryError:  # CuPy's OutOfMemoryError
+            import cupy
+
             pool = cupy.get_default_memory_pool()
             pool.free_all_blocks()
             free, total = cupy.cuda.runtime.memGetInfo()
@@ -104,22 +106,22 @@ class Device:
 
     def upload(self, array: NDArray[np.generic]) -> "MemoryPointer":
         """A copy of a contiguous host array; the host does not wait for work that is under way."""
-        from cupy.cuda import get_current_stream, runtime
+        from cupy.cuda import runtime
 
         memory = self.allocate(array.nbytes)
         if array.nbytes:
             runtime.memcpyAsync(
-                memory.ptr, array.ctypes.data, array.nbytes, runtime.memcpyHostToDevice, get_current_stream().ptr
+                memory.ptr, array.ctypes.data, array.nbytes, runtime.memcpyHostToDevice, self.stream().ptr
             )
         return memory
 
     def download(self, pointer: int, array: NDArray[np.generic]) -> None:
         """Fill a contiguous host array from device memory, once all work before it is done."""
-        from cupy.cuda import get_current_stream, runtime
+        from cupy.cuda import runtime
 
         if Device.several:
             self.enter()
-        stream = get_current_stream()
+        stream = self.stream()
         if array.nbytes:
             runtime.memcpyAsync(array.ctypes.data, pointer, array.nbytes, runtime.memcpyDeviceToHost, stream.ptr)
         stream.synchronize()

@@ -1,7 +1,9 @@
 """Element by element: one kernel a call. Results lie as the first operand of their shape does, if that has no gaps."""
 
+from functools import lru_cache
+
 from moonxi import shapes
-from moonxi.backends.cupy.layouts import Plan, plan
+from moonxi.backends.cupy.layouts import Plan, Strides, plan
 from moonxi.backends.cupy.memory import DeviceArray, Space
 from moonxi.traits import Shape
 
@@ -38,7 +40,7 @@ def number(space: Space, name: str, x: DeviceArray, other: float, *, left: bool 
 
 def binary(space: Space, name: str, x: DeviceArray, y: DeviceArray) -> DeviceArray:
     """A function of the elements of two arrays, which broadcast; raises `ShapeError` if they do not."""
-    how = _plan(name, x, y)
+    how = _pair(name, x.shape, x.strides, y.shape, y.strides)
     out = space.empty(how.shape, how.strides, itemsize=1 if name in COMPARISONS else None)
     kernels = space.moving if name == "equal" else space.elementwise
     if how.walk is None:
@@ -67,6 +69,12 @@ def where(space: Space, mask: DeviceArray, x: DeviceArray, y: DeviceArray | floa
     else:
         space.moving.launch("where_number_strided", how.count, mask.pointer, x.pointer, out.pointer, y, how.walk)
     return out
+
+
+@lru_cache(maxsize=8192)
+def _pair(operation: str, x: Shape, x_strides: Strides, y: Shape, y_strides: Strides) -> Plan:
+    shape = x if x == y else shapes.broadcast(operation, x, y)
+    return plan(shape, (x, x_strides), (y, y_strides))
 
 
 def _plan(operation: str, *operands: DeviceArray) -> Plan:

@@ -5,14 +5,13 @@ from functools import lru_cache
 from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
 
 from moonxi.errors import ShapeError
 from moonxi.traits import Shape
 
 type Strides = tuple[int, ...]
-type Walk = NDArray[np.int64]
-"""The struct ``Walk`` of kernels/prelude.cuh."""
+type Struct = bytes
+"""The 64-bit words of a struct that a kernel is given, such as ``Walk`` of kernels/prelude.cuh."""
 
 _RANK = 12
 _ARRAYS = 4
@@ -81,7 +80,8 @@ def merged(shape: Shape, *arrays: Strides) -> tuple[list[int], list[list[int]]]:
     return sizes, strides
 
 
-def walk(shape: Shape, *arrays: Strides) -> Walk:
+@lru_cache(maxsize=8192)
+def walk(shape: Shape, *arrays: Strides) -> Struct:
     """How kernels go through arrays of a shape, the last axis fastest."""
     sizes, strides = merged(shape, *arrays)
     if len(sizes) > _RANK:
@@ -92,7 +92,7 @@ def walk(shape: Shape, *arrays: Strides) -> Walk:
     table[0, : len(sizes)] = sizes
     for row, own in enumerate(strides, 1):
         table[row, : len(own)] = own
-    return struct
+    return struct.tobytes()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,7 +102,7 @@ class Plan:
     shape: Shape
     strides: Strides
     count: int
-    walk: Walk | None
+    walk: Struct | None
     """None if all operands lie as the result does."""
 
 

@@ -4,15 +4,16 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
 
-from moonxi.backends.cupy.device import Argument, Kernels
-from moonxi.backends.cupy.layouts import Strides, Walk, is_dense, merged, row_major, walk
+from moonxi.backends.cupy.device import Kernels
+from moonxi.backends.cupy.launching import Argument
+from moonxi.backends.cupy.layouts import Strides, Struct, is_dense, merged, row_major, walk
 from moonxi.backends.cupy.memory import DeviceArray, Space
 from moonxi.traits import Shape
 
-_BLOCKS = 264
+_BLOCKS = 1056
 """As many blocks as keep a large GPU busy."""
 _THREADS = 256
-_OWN = 4
+_OWN = 16
 """Elements a thread has at least before a sum is split further."""
 
 
@@ -24,8 +25,8 @@ class Fold:
     """Of the axes that stay."""
     results: int
     elements: int
-    kept: Walk
-    gone: Walk
+    kept: Struct
+    gone: Struct
     kind: str
     threads: tuple[int, int]
     groups: int

@@ -5,6 +5,7 @@ rules in `moonxi.shapes` before anything is launched.
 """
 
 from collections.abc import Callable
+from functools import lru_cache
 from math import prod
 from typing import Any, Self, override
 
@@ -80,10 +81,10 @@ class CudaTensor[D: Floating](DerivedTensor["CudaTensor[D]"]):
 
     def _binary(self, name: str, operation: str, other: Self | float) -> Self:
         where = self.space
-        if isinstance(other, (float, int)):
-            return type(self)(elementwise.number(where, name, self.data, float(other)), where)
         if isinstance(other, CudaTensor) and other.space is where:
             return type(self)(elementwise.binary(where, name, self.data, other.data), where)
+        if isinstance(other, (float, int)):
+            return type(self)(elementwise.number(where, name, self.data, float(other)), where)
         return type(self)(elementwise.binary(where, name, self.data, self._tensor(other, operation)), where)
 
     def _left(self, name: str, operation: str, other: Self | float) -> Self:
@@ -290,17 +291,16 @@ class CudaTensor[D: Floating](DerivedTensor["CudaTensor[D]"]):
 
     @override
     def sum(self, axes: Axes = None, /, *, keepdims: bool = False) -> Self:
-        return self._reduced("sum", shapes.axes(self.shape, axes, "sum"), keepdims)
+        return self._reduced("sum", _axes(self.data.shape, axes, "sum"), keepdims)
 
     @override
     def max(self, axes: Axes = None, /, *, keepdims: bool = False) -> Self:
-        shapes.nothing_to_reduce("max", self.shape, axes)
-        return self._reduced("max", shapes.axes(self.shape, axes, "max"), keepdims)
+        return self._reduced("max", _axes(self.data.shape, axes, "max"), keepdims)
 
     def _reduced(self, name: str, axes: tuple[int, ...], keepdims: bool) -> Self:
         found = reductions.reduced(self.space, name, self.data, axes)
         if keepdims:
-            shape = tuple(1 if axis in axes else size for axis, size in enumerate(self.shape))
+            shape = tuple(1 if axis in axes else size for axis, size in enumerate(self.data.shape))
             found = views.reshaped(self.space, found, shape)
         return self._made(found)
 
@@ -308,21 +308,17 @@ class CudaTensor[D: Floating](DerivedTensor["CudaTensor[D]"]):
 
     @override
     def reshape(self, shape: Shape, /) -> Self:
-        shapes.reshape(self.shape, shape)
-        if -1 in shape:
-            rest = prod(size for size in shape if size != -1)
-            shape = tuple(prod(self.shape) // rest if size == -1 else size for size in shape)
-        return self._made(views.reshaped(self.space, self.data, shape))
+        return self._made(views.reshaped(self.space, self.data, _sizes(self.data.shape, shape)))
 
     @override
     def permute(self, axes: tuple[int, ...], /) -> Self:
-        shapes.permute(self.shape, axes)
-        rank = len(axes)
-        return self._made(views.permuted(self.data, tuple(axis % rank for axis in axes)))
+        return self._made(views.permuted(self.data, _order(self.data.shape, axes)))
 
     @override
     def broadcast_to(self, shape: Shape, /) -> Self:
-        return self._made(views.repeated(self.data, shapes.broadcast_to(self.shape, shape)))
+        if shape != self.data.shape:
+            shapes.broadcast_to(self.data.shape, shape)
+        return self._made(views.repeated(self.data, shape))
 
     @override
     def __getitem__(self, index: Index, /) -> Self:
@@ -409,6 +405,29 @@ def _restored[C](
     """A tensor out of a pickle, on the GPU of the number that it was on."""
     where = space(element, index, debug, tf32)
     return kind(where.from_bits(np.ascontiguousarray(host).reshape(host.shape)), where)
+
+
+@lru_cache(maxsize=4096)
+def _axes(shape: Shape, axes: Axes, operation: str) -> tuple[int, ...]:
+    """The axes to reduce over, counted from the front."""
+    if operation == "max":
+        shapes.nothing_to_reduce(operation, shape, axes)
+    return shapes.axes(shape, axes, operation)
+
+
+@lru_cache(maxsize=4096)
+def _order(shape: Shape, axes: tuple[int, ...]) -> tuple[int, ...]:
+    """The axes in another order, counted from the front."""
+    shapes.permute(shape, axes)
+    return tuple(axis % len(axes) for axis in axes)
+
+
+@lru_cache(maxsize=4096)
+def _sizes(shape: Shape, wanted: Shape) -> Shape:
+    """The other shape, with the size that is left open."""
+    shapes.reshape(shape, wanted)
+    rest = prod(size for size in wanted if size != -1)
+    return tuple(prod(shape) // rest if size == -1 else size for size in wanted)
 
 
 def _check(labels: NDArray[Any], count: int, operation: str) -> None:

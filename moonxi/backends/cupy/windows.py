@@ -1,14 +1,14 @@
 """The structs of kernels/images.cu: images, how they lie, and the windows that go over them."""
 
-import numpy as np
+from struct import pack
 
-from moonxi.backends.cupy.layouts import Strides, Walk
+from moonxi.backends.cupy.layouts import Strides, Struct
 from moonxi.shapes import Window
 
 
-def images(batch: int, channels: int, rows: Window[int], columns: Window[int], strides: Strides) -> Walk:
+def images(batch: int, channels: int, rows: Window[int], columns: Window[int], strides: Strides) -> Struct:
     """The struct ``Images``."""
-    return np.array([batch, channels, *_fields(rows), *_fields(columns), *strides], np.int64)
+    return pack("=18q", batch, channels, *_fields(rows), *_fields(columns), *strides)
 
 
 def _fields(window: Window[int]) -> tuple[int, ...]:

@@ -1,10 +1,7 @@
 from types import TracebackType
 
-import numpy as np
 from cupy.cuda import cublas as cublas
-from cupy.cuda import memory as memory
 from cupy.cuda import runtime as runtime
-from numpy.typing import NDArray
 
 class MemoryPointer:
     ptr: int
@@ -14,13 +11,7 @@ class MemoryPool:
     def free_all_blocks(self) -> None: ...
 
 class Function:
-    def __call__(
-        self,
-        grid: tuple[int, int, int],
-        block: tuple[int, int, int],
-        args: tuple[int | float | np.generic | NDArray[np.int64], ...],
-        /,
-    ) -> None: ...
+    ptr: int
 
 class Device:
     def __init__(self, device: int) -> None: ...

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache
 from hashlib import blake2b
 from importlib.machinery import ModuleSpec
@@ -17,6 +17,8 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
+
+from moonxi.backends.cupy import device, launching
 
 HEADER = Path(__file__).with_name("cuda.h")
 HALVES = """
@@ -55,9 +57,8 @@ def _struct(words: int) -> type[ctypes.Structure]:
 
 
 def _argument(value: object) -> Any:
-    if isinstance(value, np.ndarray):
-        assert value.dtype == np.int64
-        return _struct(value.size).from_buffer_copy(value.tobytes())
+    if isinstance(value, bytes):
+        return _struct(len(value) // 8).from_buffer_copy(value)
     if isinstance(value, np.uint64):
         return ctypes.c_ulonglong(int(value))
     if type(value) is int:
@@ -76,14 +77,27 @@ class RawModule:
     def get_function(self, name: str) -> SimpleNamespace:
         function = self.library[name]
         function.restype = None
+        _functions.append(function)
+        return SimpleNamespace(kernel=SimpleNamespace(ptr=len(_functions) - 1))
 
-        def launch(grid: tuple[int, int, int], block: tuple[int, int, int], arguments: Sequence[object]) -> None:
-            assert min(grid) > 0
-            assert 1 <= block[0] * block[1] * block[2] <= 1024
-            assert block[0] & (block[0] - 1) == block[1] & (block[1] - 1) == 0
-            function(*map(_argument, arguments))
 
-        return SimpleNamespace(kernel=launch)
+_functions: list[Any] = []
+"""The number of each stands for its address."""
+
+
+class HostKernel:
+    """In the place of `moonxi.backends.cupy.launching.Kernel`."""
+
+    def __init__(self, name: str, function: int, arguments: tuple[object, ...]) -> None:
+        self.function = _functions[function]
+        self.types = [type(argument) for argument in arguments]
+
+    def __call__(self, blocks: int, threads: tuple[int, int], stream: int, arguments: tuple[object, ...]) -> None:
+        assert blocks > 0
+        assert 1 <= threads[0] * threads[1] <= 1024
+        assert all(count & (count - 1) == 0 for count in threads)
+        assert [type(argument) for argument in arguments] == self.types
+        self.function(*map(_argument, arguments))
 
 
 class Memory:
@@ -152,14 +166,10 @@ def _single_gemm(
     _gemm(handle, ta, tb, m, n, k, alpha, *left, *right, beta, *out, 1, compute, algorithm)
 
 
-class OutOfMemoryError(MemoryError):
-    pass
-
-
 def module() -> ModuleType:
     """What the backend calls of CuPy."""
     cupy, cuda = ModuleType("cupy"), ModuleType("cupy.cuda")
-    runtime, memory, cublas = ModuleType("runtime"), ModuleType("memory"), ModuleType("cublas")
+    runtime, cublas = ModuleType("runtime"), ModuleType("cublas")
     cupy.__spec__, cuda.__spec__ = ModuleSpec("cupy", None), ModuleSpec("cupy.cuda", None)
     contents: dict[ModuleType, dict[str, Any]] = {
         cupy: {
@@ -171,7 +181,6 @@ def module() -> ModuleType:
         },
         cuda: {
             "runtime": runtime,
-            "memory": memory,
             "cublas": cublas,
             "alloc": Memory,
             "Device": lambda index: SimpleNamespace(use=lambda: None, attributes={"MultiProcessorCount": 4}),
@@ -186,7 +195,6 @@ def module() -> ModuleType:
             "memcpyDeviceToHost": 2,
             "memGetInfo": lambda: (1 << 30, 4 << 30),
         },
-        memory: {"OutOfMemoryError": OutOfMemoryError},
         cublas: {"gemmEx": _single_gemm, "gemmStridedBatchedEx": _gemm},
     }
     for one, names in contents.items():
@@ -197,10 +205,12 @@ def module() -> ModuleType:
 def install() -> Callable[[], None]:
     """Put it in CuPy's place; gives what takes it away again."""
     cupy = module()
+    vars(device)["Kernel"] = HostKernel
     sys.modules["cupy"], sys.modules["cupy.cuda"] = cupy, vars(cupy)["cuda"]
 
     def remove() -> None:
         for name in ("cupy", "cupy.cuda"):
             del sys.modules[name]
+        vars(device)["Kernel"] = launching.Kernel
 
     return remove

@@ -265,7 +265,7 @@ class Precise(DerivedBlas["Precise"]):
     def argsort(self, axis: int, /, *, descending: bool = False) -> Labels[Self]:
         axis = shapes.axis(self.shape, axis, "argsort")
         data = np.flip(self.data, axis) if descending else self.data
-        key = np.frompyfunc(_sortable, 1, 1)(data)
+        key: Elements = np.asarray(np.frompyfunc(_sortable, 1, 1)(data), object)
         found = np.argsort(key, axis=axis, kind="stable").astype(np.int64)
         if descending:  # turned round twice, equal elements keep their order
             found = np.flip(self.shape[axis] - 1 - found, axis)

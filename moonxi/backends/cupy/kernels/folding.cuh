@@ -40,7 +40,11 @@ DEVICE void rows(const Part& part, const Out& out, u64 results, u64 elements, u6
     for (u64 job = blockIdx.x; job < results * splits; job += gridDim.x) {
         u64 result = job % results, first = job / results * length, end = min(first + length, elements);
         A found = Over::start();
-        for (u64 n = first + threadIdx.x; n < end; n += blockDim.x) found = Over::both(found, part(result, n));
+        u64 n = first + threadIdx.x, step = blockDim.x;
+        for (; n + 3 * step < end; n += 4 * step)  // four at once, to have more of them under way
+            found = Over::both(found, Over::both(Over::both(part(result, n), part(result, n + step)),
+                                                 Over::both(part(result, n + 2 * step), part(result, n + 3 * step))));
+        for (; n < end; n += step) found = Over::both(found, part(result, n));
         shared[threadIdx.x] = found;
         __syncthreads();
         for (u32 half = blockDim.x / 2; half; half /= 2) {
@@ -60,8 +64,13 @@ DEVICE void columns(const Part& part, const Out& out, u64 results, u64 elements,
         u64 result = job % groups * blockDim.x + threadIdx.x, split = job / groups;
         u64 first = split * length, end = min(first + length, elements);
         A found = Over::start();
-        if (result < results)
-            for (u64 n = first + threadIdx.y; n < end; n += blockDim.y) found = Over::both(found, part(result, n));
+        if (result < results) {
+            u64 n = first + threadIdx.y, step = blockDim.y;
+            for (; n + 3 * step < end; n += 4 * step)
+                found = Over::both(found, Over::both(Over::both(part(result, n), part(result, n + step)),
+                                                     Over::both(part(result, n + 2 * step), part(result, n + 3 * step))));
+            for (; n < end; n += step) found = Over::both(found, part(result, n));
+        }
         u32 mine = threadIdx.y * blockDim.x + threadIdx.x;
         shared[mine] = found;
         __syncthreads();

@@ -1,0 +1,64 @@
+"""Launching a compiled kernel with little work on the host: its arguments packed, and one call of the driver.
+
+CuPy's own launch converts each argument by itself, at a microsecond each.
+"""
+
+import ctypes
+from functools import cache
+from struct import Struct as Packer
+from threading import Lock
+
+import numpy as np
+
+from moonxi.backends.cupy.layouts import Struct
+from moonxi.errors import DeviceError
+
+type Argument = int | float | np.uint64 | Struct
+"""What a kernel is given: a pointer or an integer, a number, 64 bits, or a struct; 8 bytes or several times that."""
+
+_POINTER, _SIZE, _END = 1, 2, 0
+"""CU_LAUNCH_PARAM_BUFFER_POINTER, ..._SIZE and ..._END."""
+_lock = Lock()
+
+
+class Kernel:
+    """A compiled kernel, and the place where its arguments are packed."""
+
+    __slots__ = ("_extra", "_function", "_launch", "_name", "_pack", "_packed")
+
+    def __init__(self, name: str, function: int, arguments: tuple[Argument, ...]) -> None:
+        packer = Packer("".join(map(_format, arguments)))
+        self._name, self._function, self._pack = name, function, packer.pack_into
+        self._launch = _driver()
+        self._packed = (ctypes.c_ubyte * packer.size)()
+        size = ctypes.c_size_t(packer.size)
+        addresses = (_POINTER, ctypes.addressof(self._packed), _SIZE, ctypes.addressof(size), _END)
+        # The size lives as long as what points to it.
+        self._extra = ((ctypes.c_void_p * 5)(*addresses), size)
+
+    def __call__(self, blocks: int, threads: tuple[int, int], stream: int, arguments: tuple[Argument, ...]) -> None:
+        """Run on this many blocks of this many threads. Raises `DeviceError` if the driver refuses."""
+        with _lock:
+            self._pack(self._packed, 0, *arguments)
+            across, down = threads
+            extra = self._extra[0]
+            status = self._launch(self._function, blocks, 1, 1, across, down, 1, 0, stream, None, extra)
+        if status:
+            raise DeviceError(f"GPU: the kernel {self._name} could not be launched: error {status} of the CUDA driver")
+
+
+def _format(argument: Argument) -> str:
+    """As `struct` spells the type."""
+    if isinstance(argument, bytes):
+        return f"{len(argument)}s"
+    return {int: "q", float: "d", np.uint64: "Q"}[type(argument)]
+
+
+@cache
+def _driver() -> "ctypes._NamedFuncPointer":
+    """``cuLaunchKernel`` of the driver, which CuPy has loaded already."""
+    launch = ctypes.PyDLL("libcuda.so.1").cuLaunchKernel
+    integer, pointer = ctypes.c_uint, ctypes.c_void_p
+    launch.argtypes = [pointer, *[integer] * 7, pointer, pointer, pointer]
+    launch.restype = ctypes.c_int
+    return launch

@@ -1,0 +1,154 @@
+"""Convolution by cuDNN: one plan for each kind, shape and element type, made at first use and kept.
+
+Everything lies with the channels last. Only engines whose results have the same bits every time are taken, and for
+`F32` without ``tf32=True`` only those that multiply in single precision. What has no plan is left to `convolution`.
+"""
+
+from functools import cache
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Literal
+
+from moonxi.backends.cupy.layouts import ordered
+from moonxi.backends.cupy.memory import DeviceArray, Space
+from moonxi.dtypes import BF16, F16, F32
+from moonxi.shapes import Conv2d, Window
+from moonxi.traits import Shape
+
+if TYPE_CHECKING:
+    from cudnn import data_type, pygraph, tensor
+
+type Kind = Literal["result", "images", "weight"]
+"""What a convolution computes: its result, or the gradient of its images or of its weight."""
+
+_LAST = (0, 2, 3, 1)
+_FIRST, _SECOND, _RESULT = 1, 2, 3
+_WORKSPACE = 1 << 30
+"""Bytes that a plan may ask for."""
+
+
+class Plan:
+    """A convolution as cuDNN executes it."""
+
+    __slots__ = ("_graph", "_index", "_workspace")
+
+    def __init__(self, graph: "pygraph", index: int, workspace: int) -> None:
+        self._graph, self._index, self._workspace = graph, index, workspace
+
+    def run(self, space: Space, first: DeviceArray, second: DeviceArray, out: DeviceArray) -> None:
+        """Compute on the current stream; the operands and the result lie with the channels last."""
+        import cudnn
+
+        if space.device.several:
+            space.device.enter()
+        handle = _handle(space.device.index)
+        cudnn.set_stream(handle=handle, stream=space.device.stream().ptr)
+        workspace = space.device.allocate(self._workspace)
+        pointers = {_FIRST: first.pointer, _SECOND: second.pointer, _RESULT: out.pointer}
+        self._graph.execute_plan_at_index(pointers, workspace.ptr, self._index, handle=handle)
+
+
+_plans: dict[tuple[Kind, Conv2d[int], Space], Plan | None] = {}
+
+
+def plan(kind: Kind, conv: Conv2d[int], space: Space) -> Plan | None:
+    """The plan of a convolution; None if cuDNN is not installed or has none."""
+    key = (kind, conv, space)
+    if key not in _plans:
+        _plans[key] = _made(kind, conv, space) if _is_there() and space.element in (F32, F16, BF16) else None
+    return _plans[key]
+
+
+def _made(kind: Kind, conv: Conv2d[int], space: Space) -> Plan | None:
+    import cudnn
+
+    space.device.enter()
+    kinds = cudnn.data_type
+    element = kinds.FLOAT if space.element is F32 else kinds.HALF if space.element is F16 else kinds.BFLOAT16
+    try:
+        graph = _graph(kind, conv, element, _handle(space.device.index))
+        graph.create_execution_plans([cudnn.heur_mode.A, cudnn.heur_mode.B, cudnn.heur_mode.FALLBACK])
+        unwanted = [cudnn.numerical_note.NONDETERMINISTIC]
+        if space.element is F32 and not space.tf32:
+            unwanted += [cudnn.numerical_note.TENSOR_CORE, cudnn.numerical_note.WINOGRAD, cudnn.numerical_note.FFT]
+        graph.deselect_numeric_notes(unwanted)
+        graph.check_support()
+        plans = graph.get_execution_plan_count()
+    except Exception:  # cuDNN's errors are of several classes, and each means that there is no plan
+        return None
+    for index in range(plans):
+        try:
+            graph.build_plan_at_index(index)
+            workspace = graph.get_workspace_size_plan_at_index(index)
+        except Exception:  # as above
+            continue
+        if workspace <= _WORKSPACE:
+            return Plan(graph, index, workspace)
+    return None
+
+
+def _graph(kind: Kind, conv: Conv2d[int], element: "data_type", handle: int) -> "pygraph":
+    import cudnn
+
+    single = cudnn.data_type.FLOAT
+    graph = cudnn.pygraph(io_data_type=element, intermediate_data_type=single, compute_data_type=single, handle=handle)
+    windows = (conv.rows, conv.columns)
+    images: Shape = (conv.batch, conv.inputs, conv.rows.size, conv.columns.size)
+    weight: Shape = (conv.outputs, conv.inputs // conv.groups, conv.rows.kernel, conv.columns.kernel)
+    before = [window.before for window in windows]
+    after = [_after(window) for window in windows]
+    stride = [window.stride for window in windows]
+    dilation = [window.dilation for window in windows]
+
+    def operand(name: str, shape: Shape, uid: int) -> "tensor":
+        return graph.tensor(dim=shape, stride=ordered(shape, _LAST), data_type=element, name=name, uid=uid)
+
+    if kind == "result":
+        x, w = operand("x", images, _FIRST), operand("w", weight, _SECOND)
+        out = graph.conv_fprop(
+            image=x, weight=w, pre_padding=before, post_padding=after, stride=stride, dilation=dilation
+        )
+    elif kind == "images":
+        dy, w = operand("dy", conv.shape, _FIRST), operand("w", weight, _SECOND)
+        out = graph.conv_dgrad(
+            loss=dy, filter=w, pre_padding=before, post_padding=after, stride=stride, dilation=dilation
+        )
+    else:
+        x, dy = operand("x", images, _FIRST), operand("dy", conv.shape, _SECOND)
+        out = graph.conv_wgrad(
+            image=x, loss=dy, pre_padding=before, post_padding=after, stride=stride, dilation=dilation
+        )
+    shape = {"result": conv.shape, "images": images, "weight": weight}[kind]
+    out.set_output(True).set_data_type(element).set_uid(_RESULT)
+    out.set_dim(shape).set_stride(ordered(shape, _LAST))
+    graph.validate()
+    graph.build_operation_graph()
+    return graph
+
+
+def _after(window: Window[int]) -> int:
+    """The padding after the axis: as before it where that gives the same places, else what the last window needs."""
+    reach = (window.kernel - 1) * window.dilation + 1
+    if (window.size + 2 * window.before - reach) // window.stride + 1 == window.count:
+        return window.before
+    return max(0, (window.count - 1) * window.stride + reach - window.size - window.before)
+
+
+@cache
+def _is_there() -> bool:
+    """Whether cuDNN and its frontend can be used."""
+    if find_spec("cudnn") is None:
+        return False
+    try:
+        import cudnn
+
+        return cudnn.backend_version() >= 90000
+    except Exception:  # the package is there, the library or its driver is not
+        return False
+
+
+@cache
+def _handle(index: int) -> int:
+    """The cuDNN handle of a GPU."""
+    import cudnn
+
+    return cudnn.create_handle()
