@@ -30,6 +30,8 @@ _EXAMPLES = {
     "bool": "False",
     "Shape": "(1,)",
     "Axes": "0",
+    "int | tuple[int, ...]": "0",
+    "Widths": "((0, 0),)",
     "Index": "0",
     "Pair": "1",
     "Edges": "1",
@@ -125,11 +127,21 @@ def _operation(trait: str, method: ast.FunctionDef) -> Operation:
         if kind in KINDS:
             operands.append(kind)
         elif i < needed:
-            if text not in _EXAMPLES:
-                where = f"{trait}.{method.name}: parameter {parameter.arg}: {text}"
-                raise SystemExit(f"typecheck_tests/operations.py: {where}: add an argument of this type to _EXAMPLES")
-            operands.append(_EXAMPLES[text])
+            operands.append(_example(trait, method, parameter.arg, text))
         else:
             break  # what follows has a default too
+    if signature.vararg is not None and signature.vararg.annotation is not None:
+        operands.append(ast.unparse(signature.vararg.annotation).replace("Self", "{}"))
+    for parameter, default in zip(signature.kwonlyargs, signature.kw_defaults, strict=True):
+        if default is None and parameter.annotation is not None:
+            example = _example(trait, method, parameter.arg, ast.unparse(parameter.annotation))
+            operands.append(f"{parameter.arg}={example}")
     result = ast.unparse(method.returns).replace("Self", "{}") if method.returns else ""
     return Operation(trait, method.name, tuple(operands), result)
+
+
+def _example(trait: str, method: ast.FunctionDef, parameter: str, text: str) -> str:
+    if text not in _EXAMPLES:
+        where = f"{trait}.{method.name}: parameter {parameter}: {text}"
+        raise SystemExit(f"typecheck_tests/operations.py: {where}: add an argument of this type to _EXAMPLES")
+    return _EXAMPLES[text]

@@ -1,4 +1,4 @@
-"""The trait `ElementwiseTensor` under differentiation."""
+"""The trait `Tensor`, element by element, under differentiation."""
 
 from math import pi, sqrt
 from typing import Self, override

@@ -1,13 +1,13 @@
-"""The trait `IndexedTensor` under differentiation."""
+"""The trait `Tensor`, by index, under differentiation."""
 
 from typing import Self, override
 
-from moonxi.autodiff.node import Node
+from moonxi.autodiff.shaping import GradShaping
 from moonxi.autodiff.vjp import put_back
 from moonxi.traits import Labels, Tensor
 
 
-class GradIndexed[T: Tensor](Node[T]):
+class GradIndexed[T: Tensor](GradShaping[T]):
     """Finding, sorting, choosing and putting. Indices are constants."""
 
     __slots__ = ()

@@ -1,13 +1,13 @@
-"""The trait `ReducingTensor` under differentiation."""
+"""The trait `Tensor`, along axes, under differentiation."""
 
 from typing import Self, override
 
 from moonxi import shapes
-from moonxi.autodiff.node import Node
+from moonxi.autodiff.elementwise import GradElementwise
 from moonxi.traits import Axes, Shape, Tensor
 
 
-class GradReducing[T: Tensor](Node[T]):
+class GradReducing[T: Tensor](GradElementwise[T]):
     """Sums, extremes and statistics."""
 
     __slots__ = ()

@@ -1,4 +1,4 @@
-"""The trait `ShapedTensor` under differentiation."""
+"""The trait `Tensor`, its shape and order, under differentiation."""
 
 from functools import partial
 from typing import Self, override
@@ -6,11 +6,12 @@ from typing import Self, override
 from moonxi import shapes
 from moonxi.autodiff import levels
 from moonxi.autodiff.node import Node
+from moonxi.autodiff.reducing import GradReducing
 from moonxi.autodiff.vjp import Vjp
 from moonxi.traits import Index, Shape, Tensor
 
 
-class GradShaping[T: Tensor](Node[T]):
+class GradShaping[T: Tensor](GradReducing[T]):
     """Moving, joining and cutting."""
 
     __slots__ = ()

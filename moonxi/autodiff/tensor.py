@@ -5,16 +5,13 @@ from typing import Self, override
 import numpy as np
 from numpy.typing import NDArray
 
-from moonxi.autodiff.elementwise import GradElementwise
 from moonxi.autodiff.indexed import GradIndexed
-from moonxi.autodiff.reducing import GradReducing
-from moonxi.autodiff.shaping import GradShaping
 from moonxi.dtypes import HostArray
 from moonxi.key import Key
 from moonxi.traits import Labels, Shape, Tensor
 
 
-class Grad[T: Tensor](GradElementwise[T], GradReducing[T], GradShaping[T], GradIndexed[T], Tensor):
+class Grad[T: Tensor](GradIndexed[T], Tensor):
     """A tensor ``value`` together with where it came from."""
 
     __slots__ = ()

@@ -11,6 +11,7 @@ tensor compares all methods again. So it is asked once, and the answer stored un
 
 from collections.abc import Mapping
 
+from mypy.maptype import map_instance_to_supertype
 from mypy.nodes import FuncDef, MypyFile, TypeInfo
 from mypy.subtypes import SubtypeContext, SubtypeVisitor, is_subtype
 from mypy.types import CallableType, Instance, Type, TypeVarType, get_proper_type
@@ -19,6 +20,8 @@ from mypy.typestate import type_state
 from moonxi.mypy_plugin.traits import is_trait, parts
 
 _TRAITS = "moonxi.traits"
+_CALL = SubtypeVisitor.build_subtype_kind(SubtypeContext(), proper_subtype=False)
+_JOIN = SubtypeVisitor.build_subtype_kind(SubtypeContext(ignore_type_params=True), proper_subtype=True)
 _TENSOR = "moonxi.traits.derived.tensor.DerivedTensor"
 
 
@@ -29,6 +32,7 @@ class Conformance:
         self._asked_by = ""
         self._traits: dict[str, TypeInfo] = {}
         self._seen: set[Instance] = set()
+        self._answers: list[tuple[Instance, Instance, bool]] = []
 
     def prepare(self, module: str, modules: Mapping[str, MypyFile]) -> None:
         """Loosen the traits. To be called while ``module`` is checked, or analysed and not moonxi's: none is half
@@ -43,6 +47,8 @@ class Conformance:
                     if isinstance(node, TypeInfo) and node.fullname not in self._traits and is_trait(node):
                         self._traits[node.fullname] = node
                         _loosen(node)
+        for answer in self._answers:  # mypy forgets them where a class that inherits a trait is defined
+            _store(*answer)
 
     def learn(self, typ: Type) -> None:
         """Check a tensor class of moonxi, and those of which it is made, against all traits, once.
@@ -58,11 +64,26 @@ class Conformance:
         self._seen.add(tensor)
         if not any(base.fullname == _TENSOR for base in tensor.type.mro):
             return
-        kind = SubtypeVisitor.build_subtype_kind(SubtypeContext(), proper_subtype=False)
+        for base in tensor.type.mro[:-1]:
+            self._ask(map_instance_to_supertype(tensor, base))
+
+    def _ask(self, left: Instance) -> None:
+        """Store which traits the class has."""
         for trait in self._traits.values():
             right = Instance(trait, [])
-            if is_subtype(tensor, right):
-                type_state.record_subtype_cache_entry(kind, tensor, right)
+            lacks = any(left.type.get(member) is None for member in trait.protocol_members)
+            answer = left, right, not lacks and is_subtype(left, right)
+            self._answers.append(answer)
+            _store(*answer)
+
+
+def _store(left: Instance, right: Instance, answer: bool) -> None:
+    """As mypy asks in calls, and where it joins two classes."""
+    for kind in (_CALL, _JOIN):
+        if answer:
+            type_state.record_subtype_cache_entry(kind, left, right)
+        else:
+            type_state.record_negative_subtype_cache_entry(kind, left, right)
 
 
 def _loosen(trait: TypeInfo) -> None:

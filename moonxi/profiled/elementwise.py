@@ -1,4 +1,4 @@
-"""The trait `ElementwiseTensor`, timed."""
+"""The trait `Tensor`, element by element, timed."""
 
 from typing import Self, override
 

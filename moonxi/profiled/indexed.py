@@ -1,12 +1,12 @@
-"""The trait `IndexedTensor`, timed."""
+"""The trait `Tensor`, by index, timed."""
 
 from typing import Self, override
 
-from moonxi.profiled.timed import Timed
+from moonxi.profiled.shaping import ProfiledShaping
 from moonxi.traits import Labels, Tensor
 
 
-class ProfiledIndexed[T: Tensor](Timed[T]):
+class ProfiledIndexed[T: Tensor](ProfiledShaping[T]):
     """Finding, sorting, choosing and putting."""
 
     __slots__ = ()

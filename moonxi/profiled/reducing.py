@@ -1,12 +1,12 @@
-"""The trait `ReducingTensor`, timed."""
+"""The trait `Tensor`, along axes, timed."""
 
 from typing import Self, override
 
-from moonxi.profiled.timed import Timed
+from moonxi.profiled.elementwise import ProfiledElementwise
 from moonxi.traits import Axes, Tensor
 
 
-class ProfiledReducing[T: Tensor](Timed[T]):
+class ProfiledReducing[T: Tensor](ProfiledElementwise[T]):
     """Sums, extremes and statistics."""
 
     __slots__ = ()

@@ -1,12 +1,12 @@
-"""The trait `ShapedTensor`, timed."""
+"""The trait `Tensor`, its shape and order, timed."""
 
 from typing import Self, override
 
-from moonxi.profiled.timed import Timed
+from moonxi.profiled.reducing import ProfiledReducing
 from moonxi.traits import Index, Shape, Tensor, Widths
 
 
-class ProfiledShaping[T: Tensor](Timed[T]):
+class ProfiledShaping[T: Tensor](ProfiledReducing[T]):
     """Moving, joining and cutting."""
 
     __slots__ = ()

@@ -11,14 +11,11 @@ from numpy.typing import NDArray
 
 from moonxi.dtypes import HostArray
 from moonxi.key import Key
-from moonxi.profiled.elementwise import ProfiledElementwise
 from moonxi.profiled.indexed import ProfiledIndexed
-from moonxi.profiled.reducing import ProfiledReducing
-from moonxi.profiled.shaping import ProfiledShaping
 from moonxi.traits import Labels, Shape, Tensor
 
 
-class Profiled[T: Tensor](ProfiledElementwise[T], ProfiledReducing[T], ProfiledShaping[T], ProfiledIndexed[T]):
+class Profiled[T: Tensor](ProfiledIndexed[T]):
     """A tensor ``value`` whose operations are timed in ``profile``; of two operands, in that of the first.
 
     Results are bit for bit those of ``T``. Make one with `moonxi.profile`."""

@@ -5,13 +5,9 @@ from typing import Protocol, runtime_checkable
 from moonxi.shapes import ConvOptions, Edges, Padding, Pair, PoolOptions
 from moonxi.traits.blas import BlasTensor
 from moonxi.traits.derived import DerivedBlas, DerivedImage, DerivedTensor
-from moonxi.traits.elementwise import ElementwiseTensor
 from moonxi.traits.image import ImageTensor
-from moonxi.traits.indexed import IndexedTensor
 from moonxi.traits.labels import Labels, Mask
 from moonxi.traits.notation import Axes, Index, Shape, Widths
-from moonxi.traits.reducing import ReducingTensor
-from moonxi.traits.shaping import ShapedTensor
 from moonxi.traits.tensor import Tensor
 
 
@@ -37,20 +33,16 @@ __all__ = [
     "DerivedImage",
     "DerivedTensor",
     "Edges",
-    "ElementwiseTensor",
     "ImageModelTensor",
     "ImageTensor",
     "Index",
-    "IndexedTensor",
     "Labels",
     "Mask",
     "MlpTensor",
     "Padding",
     "Pair",
     "PoolOptions",
-    "ReducingTensor",
     "Shape",
-    "ShapedTensor",
     "Tensor",
     "Widths",
 ]

@@ -12,13 +12,13 @@ from moonxi.dtypes import Floating
 
 @runtime_checkable
 class SignTensor(ImageModelTensor, Protocol):
-    def sign(self) -> Self: ...
+    def signum(self) -> Self: ...
 
 
 class SignArray[D: Floating](NpArray[D]):
     __slots__ = ()
 
-    def sign(self) -> Self:
+    def signum(self) -> Self:
         return type(self)(np.sign(self.data))
 
 
@@ -26,8 +26,8 @@ class SignGrad[T: SignTensor](ImageGrad[T], SignTensor):
     __slots__ = ()
 
     @override
-    def sign(self) -> Self:
-        return type(self)(self.value.sign())
+    def signum(self) -> Self:
+        return type(self)(self.value.signum())
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Signs[T: SignTensor](nn.Module[T]):
     scale: T
 
     def forward(self, x: T) -> T:
-        return x.sign() * self.scale
+        return x.signum() * self.scale
 
 
 type Host = SignArray[F32]
@@ -47,7 +47,7 @@ def loss[T: SignTensor](model: Signs[T], batch: Labelled[T], mode: nn.Mode) -> T
 
 
 def signed[T: SignTensor](x: T) -> T:
-    return x * x.sign()
+    return x * x.signum()
 
 
 def data() -> Labelled[Host]:

@@ -1,4 +1,4 @@
-"""The trait `ElementwiseTensor` on NumPy."""
+"""The trait `Tensor`, element by element, on NumPy."""
 
 from typing import Self, override
 

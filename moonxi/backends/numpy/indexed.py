@@ -1,4 +1,4 @@
-"""The trait `IndexedTensor` on NumPy."""
+"""The trait `Tensor`, by index, on NumPy."""
 
 from math import prod
 from typing import Any, Self, override
@@ -8,12 +8,12 @@ from numpy.typing import NDArray
 
 from moonxi import shapes
 from moonxi.backends.numpy.class_indices import checked
-from moonxi.backends.numpy.stored import NumpyStored
+from moonxi.backends.numpy.shaping import NumpyShaping
 from moonxi.dtypes import Floating, HostArray
 from moonxi.traits import Labels, Shape
 
 
-class NumpyIndexed[D: Floating](NumpyStored[D]):
+class NumpyIndexed[D: Floating](NumpyShaping[D]):
     """Finding, sorting, choosing and putting."""
 
     __slots__ = ()

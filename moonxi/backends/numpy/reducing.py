@@ -1,4 +1,4 @@
-"""The trait `ReducingTensor` on NumPy."""
+"""The trait `Tensor`, along axes, on NumPy."""
 
 from collections.abc import Callable
 from typing import Self, override
@@ -6,7 +6,7 @@ from typing import Self, override
 import numpy as np
 
 from moonxi import shapes
-from moonxi.backends.numpy.stored import NumpyStored
+from moonxi.backends.numpy.elementwise import NumpyElementwise
 from moonxi.dtypes import Floating, HostArray
 from moonxi.traits import Axes
 
@@ -17,7 +17,7 @@ _max: Callable[..., HostArray] = np.maximum.reduce
 _min: Callable[..., HostArray] = np.minimum.reduce
 
 
-class NumpyReducing[D: Floating](NumpyStored[D]):
+class NumpyReducing[D: Floating](NumpyElementwise[D]):
     """Sums and extremes."""
 
     __slots__ = ()

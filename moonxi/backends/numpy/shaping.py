@@ -1,16 +1,16 @@
-"""The trait `ShapedTensor` on NumPy: views where NumPy has views."""
+"""The trait `Tensor`, its shape and order, on NumPy: views where NumPy has views."""
 
 from typing import Self, override
 
 import numpy as np
 
 from moonxi import shapes
-from moonxi.backends.numpy.stored import NumpyStored
+from moonxi.backends.numpy.reducing import NumpyReducing
 from moonxi.dtypes import Floating
 from moonxi.traits import Index, Shape
 
 
-class NumpyShaping[D: Floating](NumpyStored[D]):
+class NumpyShaping[D: Floating](NumpyReducing[D]):
     """Moving, joining and cutting."""
 
     __slots__ = ()

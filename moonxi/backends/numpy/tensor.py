@@ -7,10 +7,7 @@ from numpy.typing import NDArray
 
 from moonxi import shapes
 from moonxi.backends.numpy import random
-from moonxi.backends.numpy.elementwise import NumpyElementwise
 from moonxi.backends.numpy.indexed import NumpyIndexed
-from moonxi.backends.numpy.reducing import NumpyReducing
-from moonxi.backends.numpy.shaping import NumpyShaping
 from moonxi.backends.numpy.stored import described, kind
 from moonxi.dtypes import Floating, HostArray
 from moonxi.errors import OperandError
@@ -18,7 +15,7 @@ from moonxi.key import Key
 from moonxi.traits import Labels, Shape
 
 
-class NumpyTensor[D: Floating](NumpyElementwise[D], NumpyReducing[D], NumpyShaping[D], NumpyIndexed[D]):
+class NumpyTensor[D: Floating](NumpyIndexed[D]):
     """Making tensors, and reading them."""
 
     __slots__ = ()

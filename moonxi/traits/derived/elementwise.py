@@ -1,4 +1,4 @@
-"""The rest of the trait `ElementwiseTensor`."""
+"""The rest of the trait `Tensor`, element by element."""
 
 from typing import NoReturn, Self, override
 

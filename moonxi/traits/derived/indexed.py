@@ -1,4 +1,4 @@
-"""The rest of the trait `IndexedTensor`."""
+"""The rest of the trait `Tensor`, by index."""
 
 from math import prod
 from typing import Self

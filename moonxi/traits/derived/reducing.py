@@ -1,4 +1,4 @@
-"""The rest of the trait `ReducingTensor`."""
+"""The rest of the trait `Tensor`, along axes."""
 
 from math import inf, prod
 from typing import Self

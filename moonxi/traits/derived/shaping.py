@@ -1,4 +1,4 @@
-"""The rest of the trait `ShapedTensor`."""
+"""The rest of the trait `Tensor`, its shape and order."""
 
 from collections.abc import Iterator
 from itertools import accumulate, pairwise
