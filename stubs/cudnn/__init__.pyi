@@ -46,8 +46,7 @@ class pygraph:
         *,
         image: _Tensor,
         weight: _Tensor,
-        pre_padding: Sequence[int],
-        post_padding: Sequence[int],
+        padding: Sequence[int],
         stride: Sequence[int],
         dilation: Sequence[int],
     ) -> _Tensor: ...
@@ -56,8 +55,7 @@ class pygraph:
         *,
         loss: _Tensor,
         filter: _Tensor,
-        pre_padding: Sequence[int],
-        post_padding: Sequence[int],
+        padding: Sequence[int],
         stride: Sequence[int],
         dilation: Sequence[int],
     ) -> _Tensor: ...
@@ -66,8 +64,7 @@ class pygraph:
         *,
         image: _Tensor,
         loss: _Tensor,
-        pre_padding: Sequence[int],
-        post_padding: Sequence[int],
+        padding: Sequence[int],
         stride: Sequence[int],
         dilation: Sequence[int],
     ) -> _Tensor: ...

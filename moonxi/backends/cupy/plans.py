@@ -26,6 +26,10 @@ _WORKSPACE = 1 << 30
 """Bytes that a plan may ask for."""
 
 
+_streams: dict[int, int] = {}
+"""The stream on which each handle works."""
+
+
 class Plan:
     """A convolution as cuDNN executes it."""
 
@@ -35,27 +39,42 @@ class Plan:
         self._graph, self._index, self._workspace = graph, index, workspace
 
     def run(self, space: Space, first: DeviceArray, second: DeviceArray, out: DeviceArray) -> None:
-        """Compute on the current stream; the operands and the result lie with the channels last."""
+        """Compute on the current stream; everything lies with the channels last, from a multiple of 16 bytes on."""
         import cudnn
 
         if space.device.several:
             space.device.enter()
         handle = _handle(space.device.index)
-        cudnn.set_stream(handle=handle, stream=space.device.stream().ptr)
+        stream = space.device.stream().ptr
+        if _streams.get(handle) != stream:
+            cudnn.set_stream(handle=handle, stream=stream)
+            _streams[handle] = stream
         workspace = space.device.allocate(self._workspace)
         pointers = {_FIRST: first.pointer, _SECOND: second.pointer, _RESULT: out.pointer}
         self._graph.execute_plan_at_index(pointers, workspace.ptr, self._index, handle=handle)
 
 
-_plans: dict[tuple[Kind, Conv2d[int], Space], Plan | None] = {}
+class Convolution:
+    """A convolution, with the plans that were made for it: the rule's own result, asked for once a shape."""
+
+    __slots__ = ("_plans", "conv")
+
+    def __init__(self, conv: Conv2d[int]) -> None:
+        self.conv = conv
+        self._plans: dict[tuple[Kind, Space], Plan | None] = {}
+
+    def plan(self, kind: Kind, space: Space) -> Plan | None:
+        """The plan of cuDNN; None if it is not installed or has none."""
+        key = (kind, space)
+        if key not in self._plans:
+            self._plans[key] = _made(kind, self.conv, space) if _can_have_one(self.conv, space) else None
+        return self._plans[key]
 
 
-def plan(kind: Kind, conv: Conv2d[int], space: Space) -> Plan | None:
-    """The plan of a convolution; None if cuDNN is not installed or has none."""
-    key = (kind, conv, space)
-    if key not in _plans:
-        _plans[key] = _made(kind, conv, space) if _is_there() and space.element in (F32, F16, BF16) else None
-    return _plans[key]
+def _can_have_one(conv: Conv2d[int], space: Space) -> bool:
+    """Whether to ask: cuDNN 9.19 has died of padding that differs before and after the image."""
+    alike = all(_is_symmetric(window) for window in (conv.rows, conv.columns))
+    return alike and space.element in (F32, F16, BF16) and _is_there()
 
 
 def _made(kind: Kind, conv: Conv2d[int], space: Space) -> Plan | None:
@@ -94,8 +113,7 @@ def _graph(kind: Kind, conv: Conv2d[int], element: "data_type", handle: int) -> 
     windows = (conv.rows, conv.columns)
     images: Shape = (conv.batch, conv.inputs, conv.rows.size, conv.columns.size)
     weight: Shape = (conv.outputs, conv.inputs // conv.groups, conv.rows.kernel, conv.columns.kernel)
-    before = [window.before for window in windows]
-    after = [_after(window) for window in windows]
+    padding = [window.before for window in windows]
     stride = [window.stride for window in windows]
     dilation = [window.dilation for window in windows]
 
@@ -104,19 +122,13 @@ def _graph(kind: Kind, conv: Conv2d[int], element: "data_type", handle: int) -> 
 
     if kind == "result":
         x, w = operand("x", images, _FIRST), operand("w", weight, _SECOND)
-        out = graph.conv_fprop(
-            image=x, weight=w, pre_padding=before, post_padding=after, stride=stride, dilation=dilation
-        )
+        out = graph.conv_fprop(image=x, weight=w, padding=padding, stride=stride, dilation=dilation)
     elif kind == "images":
         dy, w = operand("dy", conv.shape, _FIRST), operand("w", weight, _SECOND)
-        out = graph.conv_dgrad(
-            loss=dy, filter=w, pre_padding=before, post_padding=after, stride=stride, dilation=dilation
-        )
+        out = graph.conv_dgrad(loss=dy, filter=w, padding=padding, stride=stride, dilation=dilation)
     else:
         x, dy = operand("x", images, _FIRST), operand("dy", conv.shape, _SECOND)
-        out = graph.conv_wgrad(
-            image=x, loss=dy, pre_padding=before, post_padding=after, stride=stride, dilation=dilation
-        )
+        out = graph.conv_wgrad(image=x, loss=dy, padding=padding, stride=stride, dilation=dilation)
     shape = {"result": conv.shape, "images": images, "weight": weight}[kind]
     out.set_output(True).set_data_type(element).set_uid(_RESULT)
     out.set_dim(shape).set_stride(ordered(shape, _LAST))
@@ -125,12 +137,10 @@ def _graph(kind: Kind, conv: Conv2d[int], element: "data_type", handle: int) -> 
     return graph
 
 
-def _after(window: Window[int]) -> int:
-    """The padding after the axis: as before it where that gives the same places, else what the last window needs."""
+def _is_symmetric(window: Window[int]) -> bool:
+    """Whether as much padding after the axis as before it gives the same places."""
     reach = (window.kernel - 1) * window.dilation + 1
-    if (window.size + 2 * window.before - reach) // window.stride + 1 == window.count:
-        return window.before
-    return max(0, (window.count - 1) * window.stride + reach - window.size - window.before)
+    return (window.size + 2 * window.before - reach) // window.stride + 1 == window.count
 
 
 @cache
