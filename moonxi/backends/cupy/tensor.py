@@ -434,5 +434,5 @@ def _advice(value: object) -> str:
     if isinstance(value, np.generic):
         return "; give a Python number, float(value)"
     if isinstance(value, CudaTensor):
-        return "; convert with x.cast(F32), ..."
+        return "; convert it with y.cast(x.dtype)"
     return ""
