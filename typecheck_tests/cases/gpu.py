@@ -21,11 +21,11 @@ def right_tf32() -> None:
     assert callable(make)
 
 
-def wrong_device_name() -> None:
+def wrong_device() -> None:
     mx.gpu(F32, device="cuda")  # E: [call-overload]
 
 
-def right_device_number() -> None:
+def right_device() -> None:
     def make() -> Half:
         return mx.gpu(F16, device=1)
 
@@ -56,11 +56,11 @@ def right_cast() -> None:
     assert callable(there_and_back)
 
 
-def wrong_labels_of_the_host(logits: Single, host: Host) -> None:
+def wrong_labels(logits: Single, host: Host) -> None:
     logits.pick(host.argmax(1))  # E: [arg-type]
 
 
-def right_labels_of_the_device() -> None:
+def right_labels() -> None:
     def chosen(logits: Single, labels: list[int]) -> Single:
         return logits.pick(logits.labels(np.array(labels)))
 
