@@ -14,23 +14,25 @@ from moonxi.traits import Shape
 class DeviceArray:
     """Where elements lie: an address, sizes and strides (in elements); ``owner`` keeps the memory alive."""
 
-    __slots__ = ("itemsize", "owner", "pointer", "shape", "strides")
+    __slots__ = ("count", "dense", "itemsize", "owner", "pointer", "shape", "strides")
 
-    def __init__(self, owner: object, pointer: int, shape: Shape, strides: Strides, itemsize: int) -> None:
+    def __init__(
+        self, owner: object, pointer: int, shape: Shape, strides: Strides, itemsize: int, count: int, dense: bool
+    ) -> None:
         self.owner = owner
         self.pointer = pointer
         self.shape = shape
         self.strides = strides
         self.itemsize = itemsize
-
-    @property
-    def count(self) -> int:
+        self.count = count
         """The number of elements."""
-        return prod(self.shape)
+        self.dense = dense
+        """Whether they lie together, in any order of the axes."""
 
     def view(self, shape: Shape, strides: Strides, offset: int = 0) -> "DeviceArray":
         """Other sizes and strides in the same memory, from ``offset`` elements on."""
-        return DeviceArray(self.owner, self.pointer + offset * self.itemsize, shape, strides, self.itemsize)
+        pointer = self.pointer + offset * self.itemsize
+        return DeviceArray(self.owner, pointer, shape, strides, self.itemsize, prod(shape), is_dense(shape, strides))
 
 
 class Space:
@@ -80,8 +82,17 @@ class Space:
     def empty(self, shape: Shape, strides: Strides | None = None, *, itemsize: int | None = None) -> DeviceArray:
         """Memory of any content for elements that lie together."""
         size = self.itemsize if itemsize is None else itemsize
-        memory = self.device.allocate(prod(shape) * size)
-        return DeviceArray(memory, memory.ptr, shape, row_major(shape) if strides is None else strides, size)
+        count = prod(shape)
+        memory = self.device.allocate(count * size)
+        if strides is None:
+            strides = row_major(shape)
+        return DeviceArray(memory, memory.ptr, shape, strides, size, count, True)
+
+    def like(self, x: DeviceArray, itemsize: int | None = None) -> DeviceArray:
+        """Memory of any content for elements that lie as those of a dense array do."""
+        size = self.itemsize if itemsize is None else itemsize
+        memory = self.device.allocate(x.count * size)
+        return DeviceArray(memory, memory.ptr, x.shape, x.strides, size, x.count, True)
 
     def full(self, shape: Shape, fill: float) -> DeviceArray:
         """One number everywhere."""
@@ -125,14 +136,15 @@ class Space:
 
     def dense(self, x: DeviceArray) -> DeviceArray:
         """The elements together, in any order of the axes."""
-        return x if is_dense(x.shape, x.strides) else self.compact(x)
+        return x if x.dense else self.compact(x)
 
     # -- from and to the host ------------------------------------------------------------------------------------
 
     def from_bits(self, array: NDArray[np.generic]) -> DeviceArray:
         """A copy of a contiguous host array whose elements are those of this space, bit for bit."""
         memory = self.device.upload(array)
-        return DeviceArray(memory, memory.ptr, array.shape, row_major(array.shape), self.itemsize)
+        shape = array.shape
+        return DeviceArray(memory, memory.ptr, shape, row_major(shape), self.itemsize, array.size, True)
 
     def to_bits(self, x: DeviceArray, kind: np.dtype[np.generic]) -> NDArray[np.generic]:
         """A copy on the host, of a NumPy type as wide as the elements."""

@@ -3,7 +3,7 @@
 import ctypes
 from typing import Protocol
 
-from moonxi.backends.cupy.layouts import row_major
+from moonxi.backends.cupy.layouts import is_dense, row_major
 from moonxi.backends.cupy.memory import DeviceArray, Space
 from moonxi.dtypes import BF16, F16, F32, F64, I64, Bool, DType
 from moonxi.errors import OperandError
@@ -80,13 +80,14 @@ _unused = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(_end_of_capsule)
 
 def dlpack(space: Space, x: DeviceArray, stream: int | None) -> object:
     """A capsule with the memory, in which all work done so far is seen by what comes next on the consumer's stream."""
+    pointer = x.pointer  # before the wait: it may still have to be computed
     if stream != -1:
         _wait(space, 0 if stream in (None, 1) else stream)
     rank = len(x.shape)
     shape, strides = (ctypes.c_int64 * rank)(*x.shape), (ctypes.c_int64 * rank)(*x.strides)
     code, bits = _CODES[space.element]
     tensor = _Tensor(
-        x.pointer,
+        pointer,
         _CUDA,
         space.device.index,
         rank,
@@ -145,7 +146,6 @@ def shared(space: Space, source: SupportsDlpack) -> DeviceArray:
     expected = "bfloat16" if space.element is BF16 else space.element.name
     if array.dtype.name != expected:
         raise OperandError(f"from_dlpack: {name} of {array.dtype.name}: expected elements of {expected}")
-    strides = tuple(stride // array.itemsize for stride in array.strides)
-    return DeviceArray(
-        array, array.data.ptr, array.shape, strides if array.size else row_major(array.shape), array.itemsize
-    )
+    size, shape = array.itemsize, array.shape
+    strides = tuple(stride // size for stride in array.strides) if array.size else row_major(shape)
+    return DeviceArray(array, array.data.ptr, shape, strides, size, array.size, is_dense(shape, strides))

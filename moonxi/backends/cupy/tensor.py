@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from moonxi import shapes
-from moonxi.backends.cupy import bits, classes, elementwise, random, reductions, views
+from moonxi.backends.cupy import bits, classes, elementwise, pending, random, reductions, views
 from moonxi.backends.cupy.memory import DeviceArray, Space, space
 from moonxi.dtypes import DType, Floating, HostArray
 from moonxi.errors import LabelError, OperandError
@@ -229,7 +229,7 @@ class CudaTensor[D: Floating](DerivedTensor["CudaTensor[D]"]):
 
     @override
     def square(self) -> Self:
-        return self._unary("squared")
+        return self._made(pending.square(self.space, self.data))
 
     @override
     def relu(self) -> Self:
