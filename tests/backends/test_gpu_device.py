@@ -207,6 +207,39 @@ def test_random_bits_are_those_of_the_cpu(like: Any) -> None:
                 np.testing.assert_array_equal(found, numpy(element).uniform(shape, key).to_host())
 
 
+@pytest.mark.parametrize("element", ELEMENTS)
+def test_what_is_computed_along_has_the_bits_of_what_is_computed_alone(element: Any) -> None:
+    like = gpu_or_skip(element)()
+    rng = np.random.default_rng(0)
+    x, y = (like.from_host(rng.normal(size=(37, 41)) * 10.0) for _ in range(2))
+    row = like.from_host(rng.normal(size=41))
+    for k, m in (0.1, -3.7), (1e-4, 1.0), (0.0, 2.0):
+        alone = [one * k for one in (x, y, row)] + [one * m for one in (x, y, row)]
+        for one in alone:
+            one.to_host()
+        kx, ky, _, mx_, my, mrow = alone
+        np.testing.assert_array_equal((x * k + y).to_host(), (kx + y).to_host())
+        np.testing.assert_array_equal((x * k - y * m).to_host(), (kx - my).to_host())
+        np.testing.assert_array_equal((x - y * k).to_host(), (x - ky).to_host())
+        np.testing.assert_array_equal((y * m + row * m).to_host(), (my + mrow).to_host())
+        np.testing.assert_array_equal((x.transpose() * m - y.transpose()).to_host(), (mx_ - y).transpose().to_host())
+    loose = {F64: 1e-12, F32: 1e-5, F16: 5e-3, BF16: 3e-2}[element]
+    squares = x.square()
+    np.testing.assert_allclose(squares.sum(0).to_host(), (x * x).sum(0).to_host(), rtol=loose)
+    np.testing.assert_array_equal(squares.to_host(), (x * x).to_host())
+
+
+def test_a_product_that_nobody_asks_for_is_not_computed(like: Any) -> None:
+    x = like.ones((3,))
+    later = x * 2.0
+    assert later.data.base is x.data
+    assert (later + later).sum().item() == 12.0
+    assert later.data.base is x.data
+    np.testing.assert_array_equal(later[1:].to_host(), [2.0, 2.0])
+    assert later.data.base is None
+    assert (later + 1.0).sum().item() == 9.0
+
+
 # -- large arrays: several blocks, splits and tiles ------------------------------------------------------------------
 
 

@@ -23,7 +23,8 @@ class GpuTensor[D: Floating](CudaImage[D]):
 
     def cast[E: Floating](self, dtype: type[E], /) -> "GpuTensor[E]":
         """The numbers, rounded to another element type. It is not differentiated: cast parameters and batches."""
-        there, here = self.space, _space("cast", dtype, self.device, debug=self.space.debug)
+        there = self.space
+        here = _space("cast", dtype, self.device, debug=there.debug, autotune=there.autotune)
         x = there.dense(self.data)
         return GpuTensor(x if there.element is dtype else converted(here, x, there.element.name), here)
 
@@ -63,34 +64,53 @@ class GpuTensor[D: Floating](CudaImage[D]):
 
 
 @overload
-def gpu(*, device: int = 0, tf32: bool = False, debug: bool = False) -> GpuTensor[F32]: ...
+def gpu(*, device: int = 0, tf32: bool = False, debug: bool = False, autotune: bool = False) -> GpuTensor[F32]: ...
 @overload
 def gpu[D: Floating](
-    dtype: type[D], /, *, device: int = 0, tf32: Literal[False] = False, debug: bool = False
+    dtype: type[D],
+    /,
+    *,
+    device: int = 0,
+    tf32: Literal[False] = False,
+    debug: bool = False,
+    autotune: bool = False,
 ) -> GpuTensor[D]: ...
 @overload
-def gpu(dtype: type[F32], /, *, device: int = 0, tf32: bool = False, debug: bool = False) -> GpuTensor[F32]: ...
-def gpu(dtype: type[DType] = F32, /, *, device: int = 0, tf32: bool = False, debug: bool = False) -> object:
+def gpu(
+    dtype: type[F32], /, *, device: int = 0, tf32: bool = False, debug: bool = False, autotune: bool = False
+) -> GpuTensor[F32]: ...
+def gpu(
+    dtype: type[DType] = F32,
+    /,
+    *,
+    device: int = 0,
+    tf32: bool = False,
+    debug: bool = False,
+    autotune: bool = False,
+) -> object:
     """The CUDA backend as a value: a zero from which tensors are made, as ``numpy()`` is of the NumPy backend.
 
     ``device`` is the number of the GPU. With ``tf32=True`` matrix products and convolutions of `F32` round their
     operands to 10 bits, several times as fast. With ``debug=True`` a label that is no class is reported by the
-    operation that meets it, which then waits for the device; otherwise by the next `to_host` or `item`.
+    operation that meets it, which then waits for the device; otherwise by the next `to_host` or `item`. With
+    ``autotune=True`` the first convolution of a shape tries cuDNN's plans and keeps the fastest, on disk too.
 
     Raises `DeviceError`, which says what is missing, where it cannot run; `OperandError` for other element types."""
     if tf32 and dtype is not F32:
         raise OperandError(f"gpu: tf32=True with {dtype.__name__}: TF32 is a way to multiply F32")
-    where = _space("gpu", dtype, device, debug=debug, tf32=tf32)
+    where = _space("gpu", dtype, device, debug=debug, tf32=tf32, autotune=autotune)
     return GpuTensor[F32](where.full((), 0.0), where)  # whatever its element type is: the overloads say it
 
 
-def _space(operation: str, dtype: type[DType], device: int, *, debug: bool, tf32: bool = False) -> Space:
+def _space(
+    operation: str, dtype: type[DType], device: int, *, debug: bool, autotune: bool, tf32: bool = False
+) -> Space:
     if dtype not in FLOATING:
         raise OperandError(
             f"{operation}: element type {dtype.__name__}: this backend computes in F32, F64, F16 and BF16"
         )
     require(device)
-    return space(dtype, device, debug, tf32)
+    return space(dtype, device, debug=debug, tf32=tf32, autotune=autotune)
 
 
 # Run-time shape checks then look at the class, not at each of its methods.

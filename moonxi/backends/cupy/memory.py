@@ -39,6 +39,7 @@ class Space:
     """Where tensors live: a GPU, an element type, and how they are to be computed with."""
 
     __slots__ = (
+        "autotune",
         "classes",
         "debug",
         "device",
@@ -54,8 +55,8 @@ class Space:
         "wide",
     )
 
-    def __init__(self, element: type[DType], on: Device, *, debug: bool, tf32: bool) -> None:
-        self.element, self.device, self.debug, self.tf32 = element, on, debug, tf32
+    def __init__(self, element: type[DType], on: Device, *, debug: bool, tf32: bool, autotune: bool) -> None:
+        self.element, self.device, self.debug, self.tf32, self.autotune = element, on, debug, tf32, autotune
         self.itemsize = element.itemsize
         self.wide = max(4, element.itemsize)
         """The size of the type that is computed in."""
@@ -70,12 +71,16 @@ class Space:
     @property
     def integers(self) -> "Space":
         """Where the carriers of labels live."""
-        return space(I64, self.device.index, self.debug, self.tf32)
+        return self.of(I64)
 
     @property
     def booleans(self) -> "Space":
         """Where the carriers of masks live."""
-        return space(Bool, self.device.index, self.debug, self.tf32)
+        return self.of(Bool)
+
+    def of(self, element: type[DType]) -> "Space":
+        """The same but for the element type."""
+        return space(element, self.device.index, debug=self.debug, tf32=self.tf32, autotune=self.autotune)
 
     # -- arrays ------------------------------------------------------------------------------------------------
 
@@ -154,11 +159,16 @@ class Space:
         return array
 
 
-_spaces: dict[tuple[type[DType], int, bool, bool], Space] = {}
+_spaces: dict[tuple[type[DType], int, bool, bool, bool], Space] = {}
 
 
-def space(element: type[DType], index: int = 0, debug: bool = False, tf32: bool = False) -> Space:
+def space(
+    element: type[DType], index: int = 0, *, debug: bool = False, tf32: bool = False, autotune: bool = False
+) -> Space:
     """The space of these properties; there is one of each, so that spaces are compared by identity."""
-    key = (element, index, debug, tf32)
+    key = (element, index, debug, tf32, autotune)
     found = _spaces.get(key)
-    return _spaces.setdefault(key, Space(element, device(index), debug=debug, tf32=tf32)) if found is None else found
+    if found is None:
+        made = Space(element, device(index), debug=debug, tf32=tf32, autotune=autotune)
+        found = _spaces.setdefault(key, made)
+    return found

@@ -4,10 +4,12 @@ Everything lies with the channels last. Only engines whose results have the same
 `F32` without ``tf32=True`` only those that multiply in single precision. What has no plan is left to `convolution`.
 """
 
+from collections.abc import Callable
 from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Literal
 
+from moonxi.backends.cupy import tuning
 from moonxi.backends.cupy.layouts import ordered
 from moonxi.backends.cupy.memory import DeviceArray, Space
 from moonxi.dtypes import BF16, F16, F32
@@ -15,7 +17,7 @@ from moonxi.shapes import Conv2d, Window
 from moonxi.traits import Shape
 
 if TYPE_CHECKING:
-    from cudnn import data_type, pygraph, tensor
+    from cudnn import data_type, pygraph
 
 type Kind = Literal["result", "images", "weight"]
 """What a convolution computes: its result, or the gradient of its images or of its weight."""
@@ -94,15 +96,47 @@ def _made(kind: Kind, conv: Conv2d[int], space: Space) -> Plan | None:
         plans = graph.get_execution_plan_count()
     except Exception:  # cuDNN's errors are of several classes, and each means that there is no plan
         return None
+    if space.autotune:
+        try:
+            best = tuning.fastest(space, kind, conv, plans, _attempts(kind, conv, graph, space))
+            return Plan(graph, best, _built(graph, best))
+        except Exception:  # as above
+            return None
     for index in range(plans):
         try:
-            graph.build_plan_at_index(index)
-            workspace = graph.get_workspace_size_plan_at_index(index)
+            return Plan(graph, index, _built(graph, index))
         except Exception:  # as above
             continue
-        if workspace <= _WORKSPACE:
-            return Plan(graph, index, workspace)
     return None
+
+
+def _built(graph: "pygraph", index: int) -> int:
+    """The workspace that a plan needs, once it is built. Raises if it is too large, or the plan cannot be built."""
+    graph.build_plan_at_index(index)
+    workspace = graph.get_workspace_size_plan_at_index(index)
+    if workspace > _WORKSPACE:
+        raise ValueError(f"a plan that needs {workspace} bytes")
+    return workspace
+
+
+def _attempts(kind: Kind, conv: Conv2d[int], graph: "pygraph", space: Space) -> Callable[[int], Callable[[], None]]:
+    """What prepares a plan to be run on operands of its own."""
+    first, second, out = (space.full(shape, 0.5) for shape in _shapes(kind, conv))
+
+    def attempt(index: int) -> Callable[[], None]:
+        plan = Plan(graph, index, _built(graph, index))
+        return lambda: plan.run(space, first, second, out)
+
+    return attempt
+
+
+def _shapes(kind: Kind, conv: Conv2d[int]) -> tuple[Shape, Shape, Shape]:
+    """Of both operands and of what is computed."""
+    images: Shape = (conv.batch, conv.inputs, conv.rows.size, conv.columns.size)
+    weight: Shape = (conv.outputs, conv.inputs // conv.groups, conv.rows.kernel, conv.columns.kernel)
+    if kind == "result":
+        return images, weight, conv.shape
+    return (conv.shape, weight, images) if kind == "images" else (images, conv.shape, weight)
 
 
 def _graph(kind: Kind, conv: Conv2d[int], element: "data_type", handle: int) -> "pygraph":
@@ -111,27 +145,22 @@ def _graph(kind: Kind, conv: Conv2d[int], element: "data_type", handle: int) -> 
     single = cudnn.data_type.FLOAT
     graph = cudnn.pygraph(io_data_type=element, intermediate_data_type=single, compute_data_type=single, handle=handle)
     windows = (conv.rows, conv.columns)
-    images: Shape = (conv.batch, conv.inputs, conv.rows.size, conv.columns.size)
-    weight: Shape = (conv.outputs, conv.inputs // conv.groups, conv.rows.kernel, conv.columns.kernel)
     padding = [window.before for window in windows]
     stride = [window.stride for window in windows]
     dilation = [window.dilation for window in windows]
-
-    def operand(name: str, shape: Shape, uid: int) -> "tensor":
-        return graph.tensor(dim=shape, stride=ordered(shape, _LAST), data_type=element, name=name, uid=uid)
-
+    shapes = _shapes(kind, conv)
+    first, second = (
+        graph.tensor(dim=shape, stride=ordered(shape, _LAST), data_type=element, name=name, uid=uid)
+        for shape, name, uid in ((shapes[0], "first", _FIRST), (shapes[1], "second", _SECOND))
+    )
     if kind == "result":
-        x, w = operand("x", images, _FIRST), operand("w", weight, _SECOND)
-        out = graph.conv_fprop(image=x, weight=w, padding=padding, stride=stride, dilation=dilation)
+        out = graph.conv_fprop(image=first, weight=second, padding=padding, stride=stride, dilation=dilation)
     elif kind == "images":
-        dy, w = operand("dy", conv.shape, _FIRST), operand("w", weight, _SECOND)
-        out = graph.conv_dgrad(loss=dy, filter=w, padding=padding, stride=stride, dilation=dilation)
+        out = graph.conv_dgrad(loss=first, filter=second, padding=padding, stride=stride, dilation=dilation)
     else:
-        x, dy = operand("x", images, _FIRST), operand("dy", conv.shape, _SECOND)
-        out = graph.conv_wgrad(image=x, loss=dy, padding=padding, stride=stride, dilation=dilation)
-    shape = {"result": conv.shape, "images": images, "weight": weight}[kind]
+        out = graph.conv_wgrad(image=first, loss=second, padding=padding, stride=stride, dilation=dilation)
     out.set_output(True).set_data_type(element).set_uid(_RESULT)
-    out.set_dim(shape).set_stride(ordered(shape, _LAST))
+    out.set_dim(shapes[2]).set_stride(ordered(shapes[2], _LAST))
     graph.validate()
     graph.build_operation_graph()
     return graph

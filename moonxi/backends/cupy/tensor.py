@@ -34,7 +34,8 @@ class CudaTensor[D: Floating](DerivedTensor["CudaTensor[D]"]):
     def __reduce__(self) -> tuple[Callable[..., Self], tuple[object, ...]]:
         where = self.space
         host = where.to_bits(self.data, bits.kind(where.element))
-        return _restored, (type(self), host, where.element, where.device.index, where.debug, where.tf32)
+        options = {"debug": where.debug, "tf32": where.tf32, "autotune": where.autotune}
+        return _restored, (type(self), host, where.element, where.device.index, options)
 
     @override
     def __repr__(self) -> str:
@@ -373,11 +374,10 @@ def _restored[C](
     host: NDArray[np.generic],
     element: type[DType],
     index: int,
-    debug: bool,
-    tf32: bool,
+    options: dict[str, bool],
 ) -> C:
     """A tensor out of a pickle, on the GPU of the number that it was on."""
-    where = space(element, index, debug, tf32)
+    where = space(element, index, **options)
     return kind(where.from_bits(np.ascontiguousarray(host).reshape(host.shape)), where)
 
 
