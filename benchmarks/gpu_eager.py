@@ -30,9 +30,15 @@ PRECISIONS = {"fp32": mx.F32, "tf32": mx.F32, "bf16": mx.BF16}
 BATCHES = 4
 
 
+autotune = False
+"""Whether both try plans for each convolution first."""
+
+
 def like(precision: str) -> Any:
     """The GPU as moonxi has it."""
-    return mx.gpu(mx.F32, tf32=True) if precision == "tf32" else mx.gpu(PRECISIONS[precision])
+    if precision == "tf32":
+        return mx.gpu(mx.F32, tf32=True, autotune=autotune)
+    return mx.gpu(PRECISIONS[precision], autotune=autotune)
 
 
 def steps(model: Any, loss: Any, batches: list[Any]) -> Step:
@@ -164,6 +170,7 @@ def rows(workloads: list[str], rounds: int) -> Iterator[dict[str, Any]]:
         for precision in PRECISIONS:
             if find_spec("torch") is not None:
                 torch: Any = import_module("torch")
+                torch.backends.cudnn.benchmark = autotune
                 torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = precision == "tf32"
             own, other = makers[name](precision)
             both = [own] if other is None else [own, other]
@@ -205,9 +212,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Time of an eager training step on the GPU, beside PyTorch.")
     parser.add_argument("--workloads", nargs="+", default=["mlp 64", "resnet18 128", "resnet18 1024"])
     parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--autotune", action="store_true", help="both try plans for each convolution first")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers there")
     chosen = parser.parse_args()
-    found = {"versions": versions(), "rows": list(rows(chosen.workloads, chosen.rounds))}
+    global autotune
+    autotune = chosen.autotune
+    found = {"versions": versions(), "autotune": autotune, "rows": list(rows(chosen.workloads, chosen.rounds))}
     if chosen.json is not None:
         chosen.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 

@@ -46,8 +46,7 @@ class pygraph:
         *,
         image: _Tensor,
         weight: _Tensor,
-        pre_padding: Sequence[int],
-        post_padding: Sequence[int],
+        padding: Sequence[int],
         stride: Sequence[int],
         dilation: Sequence[int],
     ) -> _Tensor: ...
@@ -56,8 +55,7 @@ class pygraph:
         *,
         loss: _Tensor,
         filter: _Tensor,
-        pre_padding: Sequence[int],
-        post_padding: Sequence[int],
+        padding: Sequence[int],
         stride: Sequence[int],
         dilation: Sequence[int],
     ) -> _Tensor: ...
@@ -66,8 +64,7 @@ class pygraph:
         *,
         image: _Tensor,
         loss: _Tensor,
-        pre_padding: Sequence[int],
-        post_padding: Sequence[int],
+        padding: Sequence[int],
         stride: Sequence[int],
         dilation: Sequence[int],
     ) -> _Tensor: ...
@@ -80,6 +77,8 @@ class pygraph:
     def build_plan_at_index(self, index: int, /) -> None: ...
     def get_workspace_size_plan_at_index(self, index: int, /) -> int: ...
     def execute_plan_at_index(self, buffers: dict[int, int], workspace: int, index: int, /, *, handle: int) -> None: ...
+
+__version__: str
 
 def backend_version() -> int: ...
 def create_handle() -> int: ...

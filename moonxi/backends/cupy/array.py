@@ -1,10 +1,12 @@
 """`GpuTensor[D]`: the complete tensor class of the CUDA backend."""
 
-from typing import TYPE_CHECKING, Literal, overload
+from typing import TYPE_CHECKING, Literal, Self, overload
 
+from moonxi.backends.cupy.elementwise import converted
 from moonxi.backends.cupy.image import CudaImage
-from moonxi.backends.cupy.memory import space
+from moonxi.backends.cupy.memory import Space, space
 from moonxi.backends.cupy.presence import require
+from moonxi.backends.cupy.sharing import SupportsDlpack, array_interface, dlpack, shared
 from moonxi.backends.cupy.sources import FLOATING
 from moonxi.dtypes import F32, DType, Floating
 from moonxi.errors import OperandError
@@ -19,34 +21,96 @@ class GpuTensor[D: Floating](CudaImage[D]):
 
     __slots__ = ()
 
+    def cast[E: Floating](self, dtype: type[E], /) -> "GpuTensor[E]":
+        """The numbers, rounded to another element type. It is not differentiated: cast parameters and batches."""
+        there = self.space
+        here = _space("cast", dtype, self.device, debug=there.debug, autotune=there.autotune)
+        x = there.dense(self.data)
+        return GpuTensor(x if there.element is dtype else converted(here, x, there.element.name), here)
+
+    # -- sharing memory with other libraries ------------------------------------------------------------------
+
+    def from_dlpack(self, source: SupportsDlpack, /) -> Self:
+        """A tensor in the memory of an array of PyTorch, JAX or CuPy on this GPU; nobody may write to it afterwards.
+
+        Raises `OperandError` for an array that lives elsewhere or has another element type."""
+        return self._made(shared(self.space, source))
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """The kind of device (2, CUDA) and the number of the GPU."""
+        return 2, self.device
+
+    def __dlpack__(
+        self,
+        *,
+        stream: int | None = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> object:
+        """This memory for another library, which must not write to it. Raises `BufferError` if it asks for a copy."""
+        if copy or (dl_device is not None and tuple(dl_device) != self.__dlpack_device__()):
+            raise BufferError("GpuTensor.__dlpack__: it shares memory and copies nothing, to no other device")
+        return dlpack(self.space, self.data, stream)
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, object]:
+        """This memory for another library, which must not write to it."""
+        return array_interface(self.space, self.data)
+
     def _element(self, element: type[D], /) -> type[D]:
         """Never called: it makes the class invariant in ``D``."""
         return element
 
 
 @overload
-def gpu(*, device: int = 0, tf32: bool = False, debug: bool = False) -> GpuTensor[F32]: ...
+def gpu(*, device: int = 0, tf32: bool = False, debug: bool = False, autotune: bool = False) -> GpuTensor[F32]: ...
 @overload
 def gpu[D: Floating](
-    dtype: type[D], /, *, device: int = 0, tf32: Literal[False] = False, debug: bool = False
+    dtype: type[D],
+    /,
+    *,
+    device: int = 0,
+    tf32: Literal[False] = False,
+    debug: bool = False,
+    autotune: bool = False,
 ) -> GpuTensor[D]: ...
 @overload
-def gpu(dtype: type[F32], /, *, device: int = 0, tf32: bool = False, debug: bool = False) -> GpuTensor[F32]: ...
-def gpu(dtype: type[DType] = F32, /, *, device: int = 0, tf32: bool = False, debug: bool = False) -> object:
+def gpu(
+    dtype: type[F32], /, *, device: int = 0, tf32: bool = False, debug: bool = False, autotune: bool = False
+) -> GpuTensor[F32]: ...
+def gpu(
+    dtype: type[DType] = F32,
+    /,
+    *,
+    device: int = 0,
+    tf32: bool = False,
+    debug: bool = False,
+    autotune: bool = False,
+) -> object:
     """The CUDA backend as a value: a zero from which tensors are made, as ``numpy()`` is of the NumPy backend.
 
     ``device`` is the number of the GPU. With ``tf32=True`` matrix products and convolutions of `F32` round their
     operands to 10 bits, several times as fast. With ``debug=True`` a label that is no class is reported by the
-    operation that meets it, which then waits for the device; otherwise by the next `to_host` or `item`.
+    operation that meets it, which then waits for the device; otherwise by the next `to_host` or `item`. With
+    ``autotune=True`` the first convolution of a shape tries cuDNN's plans and keeps the fastest, on disk too.
 
     Raises `DeviceError`, which says what is missing, where it cannot run; `OperandError` for other element types."""
-    if dtype not in FLOATING:
-        raise OperandError(f"gpu: element type {dtype.__name__}: this backend computes in F32, F64, F16 and BF16")
     if tf32 and dtype is not F32:
         raise OperandError(f"gpu: tf32=True with {dtype.__name__}: TF32 is a way to multiply F32")
-    require(device)
-    where = space(dtype, device, debug, tf32)
+    where = _space("gpu", dtype, device, debug=debug, tf32=tf32, autotune=autotune)
     return GpuTensor[F32](where.full((), 0.0), where)  # whatever its element type is: the overloads say it
+
+
+def _space(
+    operation: str, dtype: type[DType], device: int, *, debug: bool, autotune: bool, tf32: bool = False
+) -> Space:
+    if dtype not in FLOATING:
+        raise OperandError(
+            f"{operation}: element type {dtype.__name__}: this backend computes in F32, F64, F16 and BF16"
+        )
+    require(device)
+    return space(dtype, device, debug=debug, tf32=tf32, autotune=autotune)
 
 
 # Run-time shape checks then look at the class, not at each of its methods.

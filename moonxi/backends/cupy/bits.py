@@ -16,21 +16,22 @@ def rounded(array: HostArray | NDArray[np.integer], element: type[DType]) -> NDA
     if element is not BF16:
         with np.errstate(over="ignore"):
             return np.array(array, dtype=element.type, order="C")
-    single = np.array(array, dtype=np.float32, order="C")
-    if array.dtype.itemsize > 4:
-        # Rounded twice, a number just beside a tie could go the wrong way: keep it beside the tie.
-        exact = np.array(array, dtype=np.float64, order="C")
-        word = single.view(np.uint32)
-        low = np.signbit(single) == (single > exact)
-        word += np.where((word & 0xFFFF == 0x8000) & (single != exact), np.where(low, 1, -1), 0).astype(np.uint32)
+    exact = np.array(array, dtype=np.float64, order="C").reshape(-1)
+    with np.errstate(over="ignore"):
+        single = exact.astype(np.float32)
     word = single.view(np.uint32)
+    # Rounded to odd first, so that rounding a second time goes as once: of what is lost, a bit is left.
+    inexact = (single != exact) & ~np.isnan(exact)
+    word -= (inexact & (np.abs(single) > np.abs(exact))).astype(np.uint32)
+    word |= inexact.astype(np.uint32)
     upper = (word + (0x7FFF + (word >> 16 & 1)) >> 16).astype(np.uint16)
-    return np.where(np.isnan(single), np.uint16(0x7FC0), upper).astype(np.uint16)
+    upper[np.isnan(exact)] = 0x7FC0
+    return upper.reshape(np.shape(array))
 
 
 def widened(array: NDArray[np.generic], element: type[DType]) -> HostArray:
     """The numbers: float32 for BF16, and the same array for every other element type."""
     numbers: HostArray = array  # type: ignore[assignment]  # the carriers of labels and masks are read here too
     if element is BF16:
-        numbers = (array.astype(np.uint32) << 16).view(np.float32)
+        numbers = np.asarray(array.astype(np.uint32) << 16).view(np.float32)  # without axes NumPy gives a scalar
     return numbers

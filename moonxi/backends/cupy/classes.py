@@ -6,7 +6,6 @@ from moonxi.backends.cupy.device import LABEL_OPERATIONS
 from moonxi.backends.cupy.elementwise import converted
 from moonxi.backends.cupy.layouts import broadcast, walk
 from moonxi.backends.cupy.memory import DeviceArray, Space
-from moonxi.backends.cupy.memory import space as space_of
 from moonxi.dtypes import F64
 from moonxi.traits import Shape
 
@@ -40,7 +39,7 @@ def scatter_add(space: Space, x: DeviceArray, labels: DeviceArray, size: int) ->
         arguments = (x.pointer, labels.pointer, out.pointer, way, count, rows, size, *ends)
         space.classes.launch("scatter_add", threads, *arguments)
         return out
-    double = space_of(F64, space.device.index, space.debug, space.tf32)
+    double = space.of(F64)
     sums = double.full(shape, 0.0)
     space.classes.launch("scatter_atomic", x.count, x.pointer, labels.pointer, sums.pointer, way, count, size, *ends)
     return sums if space.element is F64 else converted(space, sums, "float64")

@@ -6,9 +6,10 @@ Images are ``(batch, channels, height, width)``; results lie with the channels l
 from dataclasses import replace
 from math import prod
 
-from moonxi.backends.cupy import elementwise, plans
+from moonxi.backends.cupy import elementwise
 from moonxi.backends.cupy.layouts import ordered
 from moonxi.backends.cupy.memory import DeviceArray, Space
+from moonxi.backends.cupy.plans import Convolution
 from moonxi.backends.cupy.products import multiply
 from moonxi.backends.cupy.windows import images
 from moonxi.shapes import Conv2d
@@ -16,16 +17,19 @@ from moonxi.traits import Shape
 
 _CHUNK = 1 << 28
 """Bytes of patches at a time."""
+_ALIGNMENT = 16
+"""What the address of an operand of cuDNN must be a multiple of."""
 
 
 def convolve(
-    space: Space, x: DeviceArray, weight: DeviceArray, bias: DeviceArray | None, conv: Conv2d[int]
+    space: Space, x: DeviceArray, weight: DeviceArray, bias: DeviceArray | None, way: Convolution
 ) -> DeviceArray:
     """The result of a convolution."""
+    conv = way.conv
     y = channels_last(space, conv.shape)
     if _is_empty(conv):
         space.copy(space.full((), 0.0).view(y.shape, (0,) * 4), y)
-    elif (plan := plans.plan("result", conv, space)) is not None:
+    elif (plan := way.plan("result", space)) is not None:
         plan.run(space, _last(space, x), _last(space, weight), y)
     else:
         kernel = _matrix(space, weight, conv)
@@ -38,14 +42,15 @@ def convolve(
     return elementwise.binary(space, "add", y, bias.view((conv.outputs, 1, 1), (bias.strides[0], 0, 0)))
 
 
-def input_grad(space: Space, dy: DeviceArray, weight: DeviceArray, conv: Conv2d[int]) -> DeviceArray:
+def input_grad(space: Space, dy: DeviceArray, weight: DeviceArray, way: Convolution) -> DeviceArray:
     """The gradient of the images, from that of the result."""
+    conv = way.conv
     dx = channels_last(space, (conv.batch, conv.inputs, conv.rows.size, conv.columns.size))
     if _is_empty(conv):
         space.copy(space.full((), 0.0).view(dx.shape, (0,) * 4), dx)
         return dx
     dy = _last(space, dy)
-    plan = plans.plan("images", conv, space)
+    plan = way.plan("images", space)
     if plan is not None:
         plan.run(space, dy, _last(space, weight), dx)
         return dx
@@ -60,8 +65,9 @@ def input_grad(space: Space, dy: DeviceArray, weight: DeviceArray, conv: Conv2d[
     return dx
 
 
-def weight_grad(space: Space, x: DeviceArray, dy: DeviceArray, conv: Conv2d[int]) -> DeviceArray:
+def weight_grad(space: Space, x: DeviceArray, dy: DeviceArray, way: Convolution) -> DeviceArray:
     """The gradient of the weight, from that of the result."""
+    conv = way.conv
     outputs, inputs = conv.outputs // conv.groups, conv.inputs // conv.groups
     kernel = (conv.rows.kernel, conv.columns.kernel)
     shape = (conv.outputs, inputs, *kernel)
@@ -70,7 +76,7 @@ def weight_grad(space: Space, x: DeviceArray, dy: DeviceArray, conv: Conv2d[int]
         space.copy(space.full((), 0.0).view(shape, (0,) * 4), dw)
         return dw
     dy = _last(space, dy)
-    plan = plans.plan("weight", conv, space)
+    plan = way.plan("weight", space)
     if plan is not None:
         plan.run(space, _last(space, x), dy, dw)
         return dw
@@ -90,8 +96,13 @@ def channels_last(space: Space, shape: Shape) -> DeviceArray:
 
 
 def _last(space: Space, x: DeviceArray) -> DeviceArray:
-    """The images, or the weight, with the channels last."""
-    return space.laid(x, ordered(x.shape, (0, 2, 3, 1)))
+    """The images, or the weight, with the channels last, and where cuDNN takes them."""
+    x = space.laid(x, ordered(x.shape, (0, 2, 3, 1)))
+    if x.pointer % _ALIGNMENT == 0:
+        return x
+    out = space.empty(x.shape, x.strides)
+    space.copy(x, out)
+    return out
 
 
 def _matrix(space: Space, weight: DeviceArray, conv: Conv2d[int]) -> DeviceArray:

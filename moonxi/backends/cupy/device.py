@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from cupy.cuda import MemoryPointer, Stream
 
 LABEL_OPERATIONS = ("gather", "scatter_add", "pick", "put", "one_hot")
-_THREADS = 256
+_THREADS = (256, 1)
 _WAVES = 16
 
 
@@ -35,17 +35,21 @@ class Kernels:
     def launch(self, name: str, threads: int, *arguments: Argument) -> None:
         """Run a kernel on at least this many threads, or as many as fill the device several times."""
         if threads > 0:
-            blocks = min((threads + _THREADS - 1) // _THREADS, self._device.most_blocks)
-            self.launch_blocks(name, blocks, (_THREADS, 1), *arguments)
+            device = self._device
+            blocks = (threads + 255) >> 8
+            if blocks > device.most_blocks:
+                blocks = device.most_blocks
+            if Device.several:
+                device.enter()
+            kernel = self._compiled.get(name) or self._compile(name, arguments)
+            kernel(blocks, _THREADS, device.stream().ptr, arguments)
 
     def launch_blocks(self, name: str, blocks: int, threads: tuple[int, int], *arguments: Argument) -> None:
         """Run a kernel on blocks of this many threads, on the current stream."""
         device = self._device
         if Device.several:
             device.enter()
-        kernel = self._compiled.get(name)
-        if kernel is None:
-            kernel = self._compiled[name] = self._compile(name, arguments)
+        kernel = self._compiled.get(name) or self._compile(name, arguments)
         kernel(blocks, threads, device.stream().ptr, arguments)
 
     def _compile(self, name: str, arguments: tuple[Argument, ...]) -> Kernel:
@@ -54,8 +58,9 @@ class Kernels:
         self._device.enter()
         if self._module is None:
             text = sources.source(self._topic, self._element)
-            self._module = cupy.RawModule(code=text, options=sources.OPTIONS, backend="nvrtc")
-        return Kernel(name, self._module.get_function(name).kernel.ptr, arguments)
+            self._module = cupy.RawModule(code=text, options=sources.options(self._topic), backend="nvrtc")
+        kernel = Kernel(name, self._module.get_function(name).kernel.ptr, arguments)
+        return self._compiled.setdefault(name, kernel)
 
 
 class Device:

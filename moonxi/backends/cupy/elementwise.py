@@ -5,6 +5,7 @@ from functools import lru_cache
 from moonxi import shapes
 from moonxi.backends.cupy.layouts import Plan, Strides, plan
 from moonxi.backends.cupy.memory import DeviceArray, Space
+from moonxi.backends.cupy.pending import Pending, factored, product
 from moonxi.traits import Shape
 
 COMPARISONS = frozenset({"less", "less_equal", "greater", "greater_equal", "equal"})
@@ -14,27 +15,26 @@ COMPARISONS = frozenset({"less", "less_equal", "greater", "greater_equal", "equa
 def unary(space: Space, name: str, x: DeviceArray) -> DeviceArray:
     """A function of each element."""
     x = space.dense(x)
-    out = space.empty(x.shape, x.strides)
-    count = x.count
-    space.elementwise.launch(name, count, x.pointer, out.pointer, count)
+    out = space.like(x)
+    space.elementwise.launch(name, x.count, x.pointer, out.pointer, x.count)
     return out
 
 
 def converted(space: Space, x: DeviceArray, source: str) -> DeviceArray:
     """The elements, together and of the type that ``source`` names, rounded to that of the space."""
-    out = space.empty(x.shape, x.strides)
-    count = x.count
-    space.elementwise.launch(f"from_{source}", count, x.pointer, out.pointer, count)
+    out = space.like(x)
+    space.elementwise.launch(f"from_{source}", x.count, x.pointer, out.pointer, x.count)
     return out
 
 
 def number(space: Space, name: str, x: DeviceArray, other: float, *, left: bool = False) -> DeviceArray:
     """A function of each element and a number, which stands on the left or on the right."""
+    if name == "multiply":
+        return product(space, x, other)
     x = space.dense(x)
-    out = space.empty(x.shape, x.strides, itemsize=1 if name in COMPARISONS else None)
-    count = x.count
+    out = space.like(x, 1 if name in COMPARISONS else None)
     kernels = space.moving if name == "equal" else space.elementwise
-    kernels.launch(f"{name}_from" if left else f"{name}_number", count, x.pointer, out.pointer, other, count)
+    kernels.launch(f"{name}_from" if left else f"{name}_number", x.count, x.pointer, out.pointer, other, x.count)
     return out
 
 
@@ -43,10 +43,12 @@ def binary(space: Space, name: str, x: DeviceArray, y: DeviceArray) -> DeviceArr
     how = _pair(name, x.shape, x.strides, y.shape, y.strides)
     out = space.empty(how.shape, how.strides, itemsize=1 if name in COMPARISONS else None)
     kernels = space.moving if name == "equal" else space.elementwise
-    if how.walk is None:
-        kernels.launch(f"{name}_same", how.count, x.pointer, y.pointer, out.pointer, how.count)
+    kind, way = ("same", how.count) if how.walk is None else ("strided", how.walk)
+    if (name == "add" or name == "subtract") and (isinstance(x, Pending) or isinstance(y, Pending)):
+        (x, left), (y, right) = factored(x), factored(y)
+        kernels.launch(f"{name}_scaled_{kind}", how.count, x.pointer, y.pointer, out.pointer, left, right, way)
     else:
-        kernels.launch(f"{name}_strided", how.count, x.pointer, y.pointer, out.pointer, how.walk)
+        kernels.launch(f"{name}_{kind}", how.count, x.pointer, y.pointer, out.pointer, way)
     return out
 
 

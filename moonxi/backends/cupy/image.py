@@ -4,13 +4,17 @@ Results lie in memory with the channels last, seen as ``(batch, channels, height
 element keep such an order. Images that lie otherwise are rearranged on the way.
 """
 
+from collections.abc import Callable
+from functools import lru_cache
 from typing import Self, Unpack, override
 
 from moonxi import shapes
 from moonxi.backends.cupy import convolution, normalisation, pooling
 from moonxi.backends.cupy.blas import CudaBlas
+from moonxi.backends.cupy.plans import Convolution
 from moonxi.backends.cupy.tensor import CudaTensor
 from moonxi.dtypes import Floating
+from moonxi.shapes import Conv2d
 from moonxi.traits import ConvOptions, DerivedImage, Labels, Pair, PoolOptions, Shape
 
 
@@ -22,23 +26,23 @@ class CudaImage[D: Floating](CudaBlas[D], DerivedImage[CudaTensor[D]]):
     @override
     def conv2d(self, weight: Self, bias: Self | None = None, /, **options: Unpack[ConvOptions]) -> Self:
         kernel = self._tensor(weight, "conv2d")
-        conv = shapes.conv2d(self.data.shape, kernel.shape, **options)
+        conv = _convolution(shapes.conv2d, (self.data.shape, kernel.shape), options)
         if bias is None:
             return self._made(convolution.convolve(self.space, self.data, kernel, None, conv))
         offset = self._tensor(bias, "conv2d (bias)")
-        shapes.per_channel("conv2d (bias)", conv.shape, offset.shape)
+        shapes.per_channel("conv2d (bias)", conv.conv.shape, offset.shape)
         return self._made(convolution.convolve(self.space, self.data, kernel, offset, conv))
 
     @override
     def conv2d_input_grad(self, weight: Self, shape: Shape, /, **options: Unpack[ConvOptions]) -> Self:
         kernel = self._tensor(weight, "conv2d_input_grad")
-        conv = shapes.conv2d_input_grad(self.data.shape, kernel.shape, shape, **options)
+        conv = _convolution(shapes.conv2d_input_grad, (self.data.shape, kernel.shape, shape), options)
         return self._made(convolution.input_grad(self.space, self.data, kernel, conv))
 
     @override
     def conv2d_weight_grad(self, dy: Self, shape: Shape, /, **options: Unpack[ConvOptions]) -> Self:
         gradient = self._tensor(dy, "conv2d_weight_grad")
-        conv = shapes.conv2d_weight_grad(self.data.shape, gradient.shape, shape, **options)
+        conv = _convolution(shapes.conv2d_weight_grad, (self.data.shape, gradient.shape, shape), options)
         return self._made(convolution.weight_grad(self.space, self.data, gradient, conv))
 
     @override
@@ -87,3 +91,22 @@ class CudaImage[D: Floating](CudaBlas[D], DerivedImage[CudaTensor[D]]):
             self.space, self.data, gradient, vectors[0], vectors[1], vectors[2], eps
         )
         return self._made(dx), self._made(dw), self._made(db)
+
+
+# The rules of convolution and the plans that go with their results are asked for once for each shape.
+
+type _Rule = Callable[..., Conv2d[int]]
+type _Options = tuple[tuple[str, object], ...]
+
+
+def _convolution(rule: _Rule, operands: tuple[Shape, ...], options: ConvOptions) -> Convolution:
+    """The convolution that a rule allows; its errors are the rule's."""
+    try:
+        return _remembered(rule, operands, tuple(options.items()))
+    except TypeError:  # an option that cannot be a key, such as a list, or one that the rule refuses
+        return Convolution(rule(*operands, **options))
+
+
+@lru_cache(maxsize=1024)
+def _remembered(rule: _Rule, operands: tuple[Shape, ...], options: _Options) -> Convolution:
+    return Convolution(rule(*operands, **dict(options)))

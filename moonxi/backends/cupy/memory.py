@@ -14,29 +14,32 @@ from moonxi.traits import Shape
 class DeviceArray:
     """Where elements lie: an address, sizes and strides (in elements); ``owner`` keeps the memory alive."""
 
-    __slots__ = ("itemsize", "owner", "pointer", "shape", "strides")
+    __slots__ = ("count", "dense", "itemsize", "owner", "pointer", "shape", "strides")
 
-    def __init__(self, owner: object, pointer: int, shape: Shape, strides: Strides, itemsize: int) -> None:
+    def __init__(
+        self, owner: object, pointer: int, shape: Shape, strides: Strides, itemsize: int, count: int, dense: bool
+    ) -> None:
         self.owner = owner
         self.pointer = pointer
         self.shape = shape
         self.strides = strides
         self.itemsize = itemsize
-
-    @property
-    def count(self) -> int:
+        self.count = count
         """The number of elements."""
-        return prod(self.shape)
+        self.dense = dense
+        """Whether they lie together, in any order of the axes."""
 
     def view(self, shape: Shape, strides: Strides, offset: int = 0) -> "DeviceArray":
         """Other sizes and strides in the same memory, from ``offset`` elements on."""
-        return DeviceArray(self.owner, self.pointer + offset * self.itemsize, shape, strides, self.itemsize)
+        pointer = self.pointer + offset * self.itemsize
+        return DeviceArray(self.owner, pointer, shape, strides, self.itemsize, prod(shape), is_dense(shape, strides))
 
 
 class Space:
     """Where tensors live: a GPU, an element type, and how they are to be computed with."""
 
     __slots__ = (
+        "autotune",
         "classes",
         "debug",
         "device",
@@ -52,8 +55,8 @@ class Space:
         "wide",
     )
 
-    def __init__(self, element: type[DType], on: Device, *, debug: bool, tf32: bool) -> None:
-        self.element, self.device, self.debug, self.tf32 = element, on, debug, tf32
+    def __init__(self, element: type[DType], on: Device, *, debug: bool, tf32: bool, autotune: bool) -> None:
+        self.element, self.device, self.debug, self.tf32, self.autotune = element, on, debug, tf32, autotune
         self.itemsize = element.itemsize
         self.wide = max(4, element.itemsize)
         """The size of the type that is computed in."""
@@ -68,20 +71,33 @@ class Space:
     @property
     def integers(self) -> "Space":
         """Where the carriers of labels live."""
-        return space(I64, self.device.index, self.debug, self.tf32)
+        return self.of(I64)
 
     @property
     def booleans(self) -> "Space":
         """Where the carriers of masks live."""
-        return space(Bool, self.device.index, self.debug, self.tf32)
+        return self.of(Bool)
+
+    def of(self, element: type[DType]) -> "Space":
+        """The same but for the element type."""
+        return space(element, self.device.index, debug=self.debug, tf32=self.tf32, autotune=self.autotune)
 
     # -- arrays ------------------------------------------------------------------------------------------------
 
     def empty(self, shape: Shape, strides: Strides | None = None, *, itemsize: int | None = None) -> DeviceArray:
         """Memory of any content for elements that lie together."""
         size = self.itemsize if itemsize is None else itemsize
-        memory = self.device.allocate(prod(shape) * size)
-        return DeviceArray(memory, memory.ptr, shape, row_major(shape) if strides is None else strides, size)
+        count = prod(shape)
+        memory = self.device.allocate(count * size)
+        if strides is None:
+            strides = row_major(shape)
+        return DeviceArray(memory, memory.ptr, shape, strides, size, count, True)
+
+    def like(self, x: DeviceArray, itemsize: int | None = None) -> DeviceArray:
+        """Memory of any content for elements that lie as those of a dense array do."""
+        size = self.itemsize if itemsize is None else itemsize
+        memory = self.device.allocate(x.count * size)
+        return DeviceArray(memory, memory.ptr, x.shape, x.strides, size, x.count, True)
 
     def full(self, shape: Shape, fill: float) -> DeviceArray:
         """One number everywhere."""
@@ -125,14 +141,15 @@ class Space:
 
     def dense(self, x: DeviceArray) -> DeviceArray:
         """The elements together, in any order of the axes."""
-        return x if is_dense(x.shape, x.strides) else self.compact(x)
+        return x if x.dense else self.compact(x)
 
     # -- from and to the host ------------------------------------------------------------------------------------
 
     def from_bits(self, array: NDArray[np.generic]) -> DeviceArray:
         """A copy of a contiguous host array whose elements are those of this space, bit for bit."""
         memory = self.device.upload(array)
-        return DeviceArray(memory, memory.ptr, array.shape, row_major(array.shape), self.itemsize)
+        shape = array.shape
+        return DeviceArray(memory, memory.ptr, shape, row_major(shape), self.itemsize, array.size, True)
 
     def to_bits(self, x: DeviceArray, kind: np.dtype[np.generic]) -> NDArray[np.generic]:
         """A copy on the host, of a NumPy type as wide as the elements."""
@@ -142,11 +159,16 @@ class Space:
         return array
 
 
-_spaces: dict[tuple[type[DType], int, bool, bool], Space] = {}
+_spaces: dict[tuple[type[DType], int, bool, bool, bool], Space] = {}
 
 
-def space(element: type[DType], index: int = 0, debug: bool = False, tf32: bool = False) -> Space:
+def space(
+    element: type[DType], index: int = 0, *, debug: bool = False, tf32: bool = False, autotune: bool = False
+) -> Space:
     """The space of these properties; there is one of each, so that spaces are compared by identity."""
-    key = (element, index, debug, tf32)
+    key = (element, index, debug, tf32, autotune)
     found = _spaces.get(key)
-    return _spaces.setdefault(key, Space(element, device(index), debug=debug, tf32=tf32)) if found is None else found
+    if found is None:
+        made = Space(element, device(index), debug=debug, tf32=tf32, autotune=autotune)
+        found = _spaces.setdefault(key, made)
+    return found

@@ -4,10 +4,12 @@ Everything lies with the channels last. Only engines whose results have the same
 `F32` without ``tf32=True`` only those that multiply in single precision. What has no plan is left to `convolution`.
 """
 
+from collections.abc import Callable
 from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Literal
 
+from moonxi.backends.cupy import tuning
 from moonxi.backends.cupy.layouts import ordered
 from moonxi.backends.cupy.memory import DeviceArray, Space
 from moonxi.dtypes import BF16, F16, F32
@@ -15,7 +17,7 @@ from moonxi.shapes import Conv2d, Window
 from moonxi.traits import Shape
 
 if TYPE_CHECKING:
-    from cudnn import data_type, pygraph, tensor
+    from cudnn import data_type, pygraph
 
 type Kind = Literal["result", "images", "weight"]
 """What a convolution computes: its result, or the gradient of its images or of its weight."""
@@ -24,6 +26,10 @@ _LAST = (0, 2, 3, 1)
 _FIRST, _SECOND, _RESULT = 1, 2, 3
 _WORKSPACE = 1 << 30
 """Bytes that a plan may ask for."""
+
+
+_streams: dict[int, int] = {}
+"""The stream on which each handle works."""
 
 
 class Plan:
@@ -35,27 +41,42 @@ class Plan:
         self._graph, self._index, self._workspace = graph, index, workspace
 
     def run(self, space: Space, first: DeviceArray, second: DeviceArray, out: DeviceArray) -> None:
-        """Compute on the current stream; the operands and the result lie with the channels last."""
+        """Compute on the current stream; everything lies with the channels last, from a multiple of 16 bytes on."""
         import cudnn
 
         if space.device.several:
             space.device.enter()
         handle = _handle(space.device.index)
-        cudnn.set_stream(handle=handle, stream=space.device.stream().ptr)
+        stream = space.device.stream().ptr
+        if _streams.get(handle) != stream:
+            cudnn.set_stream(handle=handle, stream=stream)
+            _streams[handle] = stream
         workspace = space.device.allocate(self._workspace)
         pointers = {_FIRST: first.pointer, _SECOND: second.pointer, _RESULT: out.pointer}
         self._graph.execute_plan_at_index(pointers, workspace.ptr, self._index, handle=handle)
 
 
-_plans: dict[tuple[Kind, Conv2d[int], Space], Plan | None] = {}
+class Convolution:
+    """A convolution, with the plans that were made for it: the rule's own result, asked for once a shape."""
+
+    __slots__ = ("_plans", "conv")
+
+    def __init__(self, conv: Conv2d[int]) -> None:
+        self.conv = conv
+        self._plans: dict[tuple[Kind, Space], Plan | None] = {}
+
+    def plan(self, kind: Kind, space: Space) -> Plan | None:
+        """The plan of cuDNN; None if it is not installed or has none."""
+        key = (kind, space)
+        if key not in self._plans:
+            self._plans[key] = _made(kind, self.conv, space) if _can_have_one(self.conv, space) else None
+        return self._plans[key]
 
 
-def plan(kind: Kind, conv: Conv2d[int], space: Space) -> Plan | None:
-    """The plan of a convolution; None if cuDNN is not installed or has none."""
-    key = (kind, conv, space)
-    if key not in _plans:
-        _plans[key] = _made(kind, conv, space) if _is_there() and space.element in (F32, F16, BF16) else None
-    return _plans[key]
+def _can_have_one(conv: Conv2d[int], space: Space) -> bool:
+    """Whether to ask: cuDNN 9.19 has died of padding that differs before and after the image."""
+    alike = all(_is_symmetric(window) for window in (conv.rows, conv.columns))
+    return alike and space.element in (F32, F16, BF16) and _is_there()
 
 
 def _made(kind: Kind, conv: Conv2d[int], space: Space) -> Plan | None:
@@ -75,15 +96,47 @@ def _made(kind: Kind, conv: Conv2d[int], space: Space) -> Plan | None:
         plans = graph.get_execution_plan_count()
     except Exception:  # cuDNN's errors are of several classes, and each means that there is no plan
         return None
+    if space.autotune:
+        try:
+            best = tuning.fastest(space, kind, conv, plans, _attempts(kind, conv, graph, space))
+            return Plan(graph, best, _built(graph, best))
+        except Exception:  # as above
+            return None
     for index in range(plans):
         try:
-            graph.build_plan_at_index(index)
-            workspace = graph.get_workspace_size_plan_at_index(index)
+            return Plan(graph, index, _built(graph, index))
         except Exception:  # as above
             continue
-        if workspace <= _WORKSPACE:
-            return Plan(graph, index, workspace)
     return None
+
+
+def _built(graph: "pygraph", index: int) -> int:
+    """The workspace that a plan needs, once it is built. Raises if it is too large, or the plan cannot be built."""
+    graph.build_plan_at_index(index)
+    workspace = graph.get_workspace_size_plan_at_index(index)
+    if workspace > _WORKSPACE:
+        raise ValueError(f"a plan that needs {workspace} bytes")
+    return workspace
+
+
+def _attempts(kind: Kind, conv: Conv2d[int], graph: "pygraph", space: Space) -> Callable[[int], Callable[[], None]]:
+    """What prepares a plan to be run on operands of its own."""
+    first, second, out = (space.full(shape, 0.5) for shape in _shapes(kind, conv))
+
+    def attempt(index: int) -> Callable[[], None]:
+        plan = Plan(graph, index, _built(graph, index))
+        return lambda: plan.run(space, first, second, out)
+
+    return attempt
+
+
+def _shapes(kind: Kind, conv: Conv2d[int]) -> tuple[Shape, Shape, Shape]:
+    """Of both operands and of what is computed."""
+    images: Shape = (conv.batch, conv.inputs, conv.rows.size, conv.columns.size)
+    weight: Shape = (conv.outputs, conv.inputs // conv.groups, conv.rows.kernel, conv.columns.kernel)
+    if kind == "result":
+        return images, weight, conv.shape
+    return (conv.shape, weight, images) if kind == "images" else (images, conv.shape, weight)
 
 
 def _graph(kind: Kind, conv: Conv2d[int], element: "data_type", handle: int) -> "pygraph":
@@ -92,45 +145,31 @@ def _graph(kind: Kind, conv: Conv2d[int], element: "data_type", handle: int) -> 
     single = cudnn.data_type.FLOAT
     graph = cudnn.pygraph(io_data_type=element, intermediate_data_type=single, compute_data_type=single, handle=handle)
     windows = (conv.rows, conv.columns)
-    images: Shape = (conv.batch, conv.inputs, conv.rows.size, conv.columns.size)
-    weight: Shape = (conv.outputs, conv.inputs // conv.groups, conv.rows.kernel, conv.columns.kernel)
-    before = [window.before for window in windows]
-    after = [_after(window) for window in windows]
+    padding = [window.before for window in windows]
     stride = [window.stride for window in windows]
     dilation = [window.dilation for window in windows]
-
-    def operand(name: str, shape: Shape, uid: int) -> "tensor":
-        return graph.tensor(dim=shape, stride=ordered(shape, _LAST), data_type=element, name=name, uid=uid)
-
+    shapes = _shapes(kind, conv)
+    first, second = (
+        graph.tensor(dim=shape, stride=ordered(shape, _LAST), data_type=element, name=name, uid=uid)
+        for shape, name, uid in ((shapes[0], "first", _FIRST), (shapes[1], "second", _SECOND))
+    )
     if kind == "result":
-        x, w = operand("x", images, _FIRST), operand("w", weight, _SECOND)
-        out = graph.conv_fprop(
-            image=x, weight=w, pre_padding=before, post_padding=after, stride=stride, dilation=dilation
-        )
+        out = graph.conv_fprop(image=first, weight=second, padding=padding, stride=stride, dilation=dilation)
     elif kind == "images":
-        dy, w = operand("dy", conv.shape, _FIRST), operand("w", weight, _SECOND)
-        out = graph.conv_dgrad(
-            loss=dy, filter=w, pre_padding=before, post_padding=after, stride=stride, dilation=dilation
-        )
+        out = graph.conv_dgrad(loss=first, filter=second, padding=padding, stride=stride, dilation=dilation)
     else:
-        x, dy = operand("x", images, _FIRST), operand("dy", conv.shape, _SECOND)
-        out = graph.conv_wgrad(
-            image=x, loss=dy, pre_padding=before, post_padding=after, stride=stride, dilation=dilation
-        )
-    shape = {"result": conv.shape, "images": images, "weight": weight}[kind]
+        out = graph.conv_wgrad(image=first, loss=second, padding=padding, stride=stride, dilation=dilation)
     out.set_output(True).set_data_type(element).set_uid(_RESULT)
-    out.set_dim(shape).set_stride(ordered(shape, _LAST))
+    out.set_dim(shapes[2]).set_stride(ordered(shapes[2], _LAST))
     graph.validate()
     graph.build_operation_graph()
     return graph
 
 
-def _after(window: Window[int]) -> int:
-    """The padding after the axis: as before it where that gives the same places, else what the last window needs."""
+def _is_symmetric(window: Window[int]) -> bool:
+    """Whether as much padding after the axis as before it gives the same places."""
     reach = (window.kernel - 1) * window.dilation + 1
-    if (window.size + 2 * window.before - reach) // window.stride + 1 == window.count:
-        return window.before
-    return max(0, (window.count - 1) * window.stride + reach - window.size - window.before)
+    return (window.size + 2 * window.before - reach) // window.stride + 1 == window.count
 
 
 @cache

@@ -8,6 +8,7 @@ from moonxi.backends.cupy.device import Kernels
 from moonxi.backends.cupy.launching import Argument
 from moonxi.backends.cupy.layouts import Strides, Struct, is_dense, merged, row_major, walk
 from moonxi.backends.cupy.memory import DeviceArray, Space
+from moonxi.backends.cupy.pending import Pending
 from moonxi.traits import Shape
 
 _BLOCKS = 1056
@@ -65,10 +66,13 @@ def reduced(space: Space, name: str, x: DeviceArray, axes: tuple[int, ...]) -> D
     """The sum or the largest over the axes, which go away."""
     how = fold(x.shape, x.strides, axes)
     out = space.empty(how.shape)
+    of = name
+    if name == "sum" and isinstance(x, Pending) and x.base is not None and x.name == "squared":
+        x, of = x.base, "sum_squared"
     if how.splits == 1:
-        launched(space, space.reductions, f"{name}_{how.kind}", how, 1, x.pointer, out.pointer, how.kept, how.gone)
+        launched(space, space.reductions, f"{of}_{how.kind}", how, 1, x.pointer, out.pointer, how.kept, how.gone)
         return out
-    found = parts(space, space.reductions, name, how, x.pointer)
+    found = parts(space, space.reductions, of, how, x.pointer)
     finish(space, space.reductions, f"{name}_finish", how, found.pointer, out.pointer)
     return out
 

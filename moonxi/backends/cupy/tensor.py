@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from moonxi import shapes
-from moonxi.backends.cupy import bits, classes, elementwise, random, reductions, views
+from moonxi.backends.cupy import bits, classes, elementwise, pending, random, reductions, views
 from moonxi.backends.cupy.memory import DeviceArray, Space, space
 from moonxi.dtypes import DType, Floating, HostArray
 from moonxi.errors import LabelError, OperandError
@@ -34,7 +34,8 @@ class CudaTensor[D: Floating](DerivedTensor["CudaTensor[D]"]):
     def __reduce__(self) -> tuple[Callable[..., Self], tuple[object, ...]]:
         where = self.space
         host = where.to_bits(self.data, bits.kind(where.element))
-        return _restored, (type(self), host, where.element, where.device.index, where.debug, where.tf32)
+        options = {"debug": where.debug, "tf32": where.tf32, "autotune": where.autotune}
+        return _restored, (type(self), host, where.element, where.device.index, options)
 
     @override
     def __repr__(self) -> str:
@@ -249,7 +250,7 @@ class CudaTensor[D: Floating](DerivedTensor["CudaTensor[D]"]):
 
     @override
     def square(self) -> Self:
-        return self._unary("squared")
+        return self._made(pending.square(self.space, self.data))
 
     @override
     def relu(self) -> Self:
@@ -399,11 +400,10 @@ def _restored[C](
     host: NDArray[np.generic],
     element: type[DType],
     index: int,
-    debug: bool,
-    tf32: bool,
+    options: dict[str, bool],
 ) -> C:
     """A tensor out of a pickle, on the GPU of the number that it was on."""
-    where = space(element, index, debug, tf32)
+    where = space(element, index, **options)
     return kind(where.from_bits(np.ascontiguousarray(host).reshape(host.shape)), where)
 
 
@@ -460,5 +460,5 @@ def _advice(value: object) -> str:
     if isinstance(value, np.generic):
         return "; give a Python number, float(value)"
     if isinstance(value, CudaTensor):
-        return "; convert with x.cast(F32), ..."
+        return "; convert it with y.cast(x.dtype)"
     return ""

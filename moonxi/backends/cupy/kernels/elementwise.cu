@@ -1,4 +1,4 @@
-// Arithmetic and comparison, element by element.
+// Arithmetic and comparison, element by element. Compiled so that no product and sum become one operation.
 
 #define UNARY(name, expression) \
     KERNEL name(const T* x, T* out, u64 count) { \
@@ -66,6 +66,29 @@ COMPARISON(less, a < b)
 COMPARISON(less_equal, a <= b)
 COMPARISON(greater, a > b)
 COMPARISON(greater_equal, a >= b)
+
+// Sums and differences of products with numbers, each product rounded as if it had been kept.
+DEVICE A rounded(A x) {
+    T kept;
+    keep(x, kept);
+    return load(kept);
+}
+
+#define SCALED(name, sign) \
+    KERNEL name##_same(const T* x, const T* y, T* out, double left, double right, u64 count) { \
+        A first = (A)left, second = (A)right; \
+        EACH(i, count) keep((A)(rounded(load(x[i]) * first) sign rounded(load(y[i]) * second)), out[i]); \
+    } \
+    KERNEL name##_strided(const T* x, const T* y, T* out, double left, double right, const Walk walk) { \
+        A first = (A)left, second = (A)right; \
+        EACH(i, walk.count) { \
+            i64 at[2]; \
+            offsets<2>(walk, i, at); \
+            keep((A)(rounded(load(x[at[0]]) * first) sign rounded(load(y[at[1]]) * second)), out[i]); \
+        } \
+    }
+SCALED(add_scaled, +)
+SCALED(subtract_scaled, -)
 
 // From another element type, S.
 #define CONVERSION(name, S) \

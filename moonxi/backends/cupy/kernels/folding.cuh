@@ -96,6 +96,15 @@ struct Elements {
     DEVICE A operator()(u64 result, u64 n) const { return load(x[at(result, n)]); }
 };
 
+// The square of each element.
+struct Squared {
+    Elements elements;
+    DEVICE A operator()(u64 result, u64 n) const {
+        A x = elements(result, n);
+        return x * x;
+    }
+};
+
 struct Parts {
     const A* x;
     u64 results;

@@ -1,24 +1,28 @@
 // Sums and largest elements, argmax and softmax; after folding.cuh.
 
-#define REDUCTION(name, Over) \
+#define REDUCTION(name, Over, ...) \
     KERNEL name##_rows(const T* x, T* out, const Walk kept, const Walk gone) { \
-        rows<Over>(Elements{x, kept, gone}, Kept<T>{out}, kept.count, gone.count, 1); \
+        rows<Over>(__VA_ARGS__, Kept<T>{out}, kept.count, gone.count, 1); \
     } \
     KERNEL name##_columns(const T* x, T* out, const Walk kept, const Walk gone) { \
-        columns<Over>(Elements{x, kept, gone}, Kept<T>{out}, kept.count, gone.count, 1); \
+        columns<Over>(__VA_ARGS__, Kept<T>{out}, kept.count, gone.count, 1); \
     } \
     KERNEL name##_rows_split(const T* x, A* out, const Walk kept, const Walk gone, u64 splits) { \
-        rows<Over>(Elements{x, kept, gone}, Kept<A>{out}, kept.count, gone.count, splits); \
+        rows<Over>(__VA_ARGS__, Kept<A>{out}, kept.count, gone.count, splits); \
     } \
     KERNEL name##_columns_split(const T* x, A* out, const Walk kept, const Walk gone, u64 splits) { \
-        columns<Over>(Elements{x, kept, gone}, Kept<A>{out}, kept.count, gone.count, splits); \
-    } \
+        columns<Over>(__VA_ARGS__, Kept<A>{out}, kept.count, gone.count, splits); \
+    }
+#define FINISH(name, Over) \
     KERNEL name##_finish(const A* x, T* out, u64 results, u64 splits) { \
         columns<Over>(Parts{x, results}, Kept<T>{out}, results, splits, 1); \
     }
 
-REDUCTION(sum, Sum)
-REDUCTION(max, Largest)
+REDUCTION(sum, Sum, Elements{x, kept, gone})
+REDUCTION(sum_squared, Sum, Squared{Elements{x, kept, gone}})
+REDUCTION(max, Largest, Elements{x, kept, gone})
+FINISH(sum, Sum)
+FINISH(max, Largest)
 
 // The index of the first largest, or of the first NaN, along an axis: array 0 of `kept` and a stride.
 KERNEL argmax(const T* x, i64* out, const Walk kept, i64 stride, u64 length) {

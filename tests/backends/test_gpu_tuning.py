@@ -1,0 +1,85 @@
+"""The choice of cuDNN's plans: tried once, remembered on disk, made anew where the file is damaged."""
+
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from moonxi import shapes
+from moonxi.backends.cupy import tuning
+from moonxi.dtypes import F32
+
+CONV: Any = shapes.conv2d((2, 3, 8, 8), (4, 3, 3, 3))
+
+
+class Trial:
+    """Plans that take a given time; one that takes none cannot be run."""
+
+    def __init__(self, *times: float) -> None:
+        self.times = times
+        self.tried: list[int] = []
+        self.space: Any = SimpleNamespace(element=F32, tf32=False)
+
+    def attempt(self, number: int) -> Callable[[], None]:
+        self.tried.append(number)
+        if not self.times[number]:
+            raise RuntimeError("no such engine")
+        return lambda: None
+
+    def fastest(self) -> int:
+        return tuning.fastest(self.space, "result", CONV, len(self.times), self.attempt)
+
+
+@pytest.fixture
+def trial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Trial]:
+    current: list[Trial] = []
+
+    def make(*times: float) -> Trial:
+        current[:] = [Trial(*times)]
+        return current[0]
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(tuning, "_machine", lambda space: "gpu-9.19")
+    monkeypatch.setattr(tuning, "_timed", lambda space, run: current[0].times[current[0].tried[-1]])
+    return make
+
+
+def test_the_fastest_plan_that_runs_is_taken(trial: Callable[..., Trial]) -> None:
+    one = trial(3.0, 0.0, 1.0, 2.0)
+    assert one.fastest() == 2
+    assert one.tried == [0, 1, 2, 3]
+
+
+def test_the_choice_is_remembered(trial: Callable[..., Trial], tmp_path: Path) -> None:
+    assert trial(3.0, 1.0).fastest() == 1
+    again = trial(1.0, 3.0)
+    assert again.fastest() == 1
+    assert again.tried == []
+    assert [file.name for file in (tmp_path / "moonxi").iterdir()] == ["cudnn-gpu-9.19.json"]
+
+
+@pytest.mark.parametrize("content", ["", "{", "[1]", '{"a": "b"}', "\x00"])
+def test_a_damaged_file_is_made_anew(trial: Callable[..., Trial], tmp_path: Path, content: str) -> None:
+    file = tmp_path / "moonxi" / "cudnn-gpu-9.19.json"
+    file.parent.mkdir()
+    file.write_text(content)
+    assert trial(3.0, 1.0).fastest() == 1
+    assert trial(1.0, 3.0).fastest() == 1
+
+
+def test_a_number_beyond_the_plans_is_not_believed(trial: Callable[..., Trial]) -> None:
+    assert trial(3.0, 2.0, 1.0).fastest() == 2
+    assert trial(1.0, 2.0).fastest() == 0
+
+
+def test_no_plan_that_runs_is_an_error(trial: Callable[..., Trial]) -> None:
+    with pytest.raises(ValueError, match="no plan runs"):
+        trial(0.0, 0.0).fastest()
+
+
+def test_a_folder_that_cannot_be_written_costs_the_memory_only(trial: Callable[..., Trial], tmp_path: Path) -> None:
+    (tmp_path / "moonxi").write_text("a file")
+    assert trial(3.0, 1.0).fastest() == 1
+    assert trial(1.0, 3.0).fastest() == 0
