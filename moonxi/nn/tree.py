@@ -7,10 +7,11 @@ go along when a model is mapped. A tensor where none of this finds it would neve
 
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cached_property
 from operator import is_not
+from typing import NamedTuple, TypeGuard
 
 from moonxi.errors import ModuleError
 from moonxi.nn.hidden import refuse_hidden
@@ -61,8 +62,12 @@ def _find_kind(value: object) -> _Kind:
     return _Kind.SETTING
 
 
-@dataclass(frozen=True, slots=True)
-class Leaf:
+def _is_tensor(_: object, kind: _Kind) -> TypeGuard[Tensor]:
+    """What `_find_kind` has found of the class need not be looked up in the Protocol for each object again."""
+    return kind is _Kind.TENSOR
+
+
+class Leaf(NamedTuple):
     """A tensor in a model: where it stands, and whether it is state. ``holder`` is the `State` then."""
 
     path: str
@@ -108,8 +113,9 @@ def _children(value: object, kind: _Kind, path: str) -> Iterator[tuple[str, obje
     """What a container holds, each with its path."""
     if kind is _Kind.RECORD:
         _besides_fields(value, path)
+        prefix = f"{path}." if path else ""
         for name in _field_names(value):
-            yield _joined(path, name), getattr(value, name)
+            yield prefix + name, getattr(value, name)
     elif isinstance(value, list | tuple):
         for number, one in enumerate(value):
             yield f"{path}[{number}]", one
@@ -118,26 +124,34 @@ def _children(value: object, kind: _Kind, path: str) -> Iterator[tuple[str, obje
             yield f"{path}[{key!r}]", one
 
 
-def walk(value: object, path: str = "") -> Iterator[Leaf]:
+def walk(value: object, path: str = "") -> list[Leaf]:
     """Every parameter and state, in the order of the fields; a tied one once for each place."""
+    found: list[Leaf] = []
+    _collect(value, path, found)
+    return found
+
+
+def _collect(value: object, path: str, found: list[Leaf]) -> None:
     kind = _kind(value, path)
-    if kind is _Kind.TENSOR and isinstance(value, Tensor):
-        yield Leaf(path, value, None)
+    if kind is _Kind.PLAIN or kind is _Kind.SETTING:
+        return
+    if _is_tensor(value, kind):
+        found.append(Leaf(path, value, None))
     elif kind is _Kind.HELD:
         if isinstance(value, State):
-            yield Leaf(path, value.value, value)
+            found.append(Leaf(path, value.value, value))
     elif kind is _Kind.MAPPING and isinstance(value, dict):
         for (key, one), (place, _) in zip(value.items(), _children(value, kind, path), strict=True):
-            for leaf in walk(one, place):
-                if not isinstance(key, str | int):
-                    raise ModuleError(
-                        f"model: {leaf.path}: the key is a {type(key).__name__}; the keys of a dict with tensors are "
-                        "strings or whole numbers, for they name the tensors, also in files"
-                    )
-                yield leaf
-    elif kind in (_Kind.RECORD, _Kind.SEQUENCE):
+            start = len(found)
+            _collect(one, place, found)
+            if len(found) > start and not isinstance(key, str | int):
+                raise ModuleError(
+                    f"model: {found[start].path}: the key is a {type(key).__name__}; the keys of a dict with tensors "
+                    "are strings or whole numbers, for they name the tensors, also in files"
+                )
+    else:
         for place, one in _children(value, kind, path):
-            yield from walk(one, place)
+            _collect(one, place, found)
 
 
 def layers(root: object) -> Iterator[tuple[str, object]]:
@@ -224,7 +238,7 @@ def _rebuild(
         return done
     kind = _kind(value, "")
     new = value
-    if kind is _Kind.TENSOR and isinstance(value, Tensor):
+    if _is_tensor(value, kind):
         new = f(value)
     elif kind is _Kind.HELD and isinstance(value, State | Labels | Mask):
         new = g(value)
