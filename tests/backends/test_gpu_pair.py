@@ -32,7 +32,7 @@ if _there_are_two():
             "add: GpuTensor[F32] on GPU 0 with one on GPU 1: both operands must live on one GPU; move one with "
             "x.from_host(y.to_host())"
         )
-        with pytest.raises(OperandError, match="pick: .* on GPU 1 with Labels on GPU 0: both must live on one GPU"):
+        with pytest.raises(OperandError, match=r"pick: .* on GPU 1 with Labels on GPU 0: both must live on one GPU"):
             y.pick(x.argmax(1))
 
     def test_each_computes_where_it_lives(both: tuple[Any, Any]) -> None:
