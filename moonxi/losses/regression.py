@@ -1,17 +1,49 @@
 """Losses of numbers against numbers. The shapes must be equal: broadcasting there is nearly always a mistake."""
 
-from math import prod
-
 from moonxi import shapes
-from moonxi.errors import ShapeError
+from moonxi.errors import OptionError
+from moonxi.losses.reduction import Reduction, at_least, reduced
 from moonxi.traits import Tensor
 
 
-def mse[T: Tensor](prediction: T, target: T, /) -> T:
-    """The mean of the squared differences: a scalar.
+def mse[T: Tensor](prediction: T, target: T, /, *, reduction: Reduction = "mean") -> T:
+    """The squared differences; their mean is a scalar.
 
-    Raises `ShapeError` unless the shapes are equal, and for an empty batch."""
+    Raises `ShapeError` unless the shapes are equal, and for the mean of an empty batch."""
     shapes.equal("mse (prediction and target)", prediction.shape, target.shape)
-    if prod(target.shape) == 0:
-        raise ShapeError(f"mse: {shapes.show(target.shape)}: the mean over an empty batch")
-    return (prediction - target).square().mean()
+    return reduced("mse", (prediction - target).square(), reduction)
+
+
+def l1[T: Tensor](prediction: T, target: T, /, *, reduction: Reduction = "mean") -> T:
+    """The absolute differences, whose derivative is 0 where the two are the same.
+
+    Raises `ShapeError` unless the shapes are equal, and for the mean of an empty batch."""
+    shapes.equal("l1 (prediction and target)", prediction.shape, target.shape)
+    return reduced("l1", (prediction - target).abs(), reduction)
+
+
+def huber[T: Tensor](prediction: T, target: T, /, *, delta: float = 1.0, reduction: Reduction = "mean") -> T:
+    """Half the squared difference ``d`` up to ``delta``, and ``delta * (|d| - delta / 2)`` beyond (Huber 1964).
+
+    Raises `ShapeError` unless the shapes are equal, and for the mean of an empty batch; `OptionError` unless ``delta``
+    is positive."""
+    shapes.equal("huber (prediction and target)", prediction.shape, target.shape)
+    if not delta > 0.0:
+        raise OptionError(f"huber: delta {delta}: it must be greater than 0")
+    return reduced("huber", _huber(prediction - target, delta), reduction)
+
+
+def smooth_l1[T: Tensor](prediction: T, target: T, /, *, beta: float = 1.0, reduction: Reduction = "mean") -> T:
+    """`huber` over its ``delta``, here ``beta`` (Girshick 2015, equation 3); `l1` if that is 0.
+
+    Raises `ShapeError` unless the shapes are equal, and for the mean of an empty batch; `OptionError` for a negative
+    ``beta``."""
+    shapes.equal("smooth_l1 (prediction and target)", prediction.shape, target.shape)
+    at_least("smooth_l1", "beta", beta, 0.0)
+    difference = prediction - target
+    return reduced("smooth_l1", _huber(difference, beta) / beta if beta > 0.0 else difference.abs(), reduction)
+
+
+def _huber[T: Tensor](difference: T, delta: float) -> T:
+    near = difference.clip(-delta, delta)
+    return near * (difference - near * 0.5)

@@ -1,0 +1,31 @@
+"""The hinge: no loss once the right side has won by a margin."""
+
+from moonxi import shapes
+from moonxi.losses.reduction import Reduction, reduced
+from moonxi.losses.scores import Logits
+from moonxi.traits import Labels, Mask, Tensor
+
+
+def hinge[T: Tensor](score: T, positive: Mask[T], /, *, margin: float = 1.0, reduction: Reduction = "mean") -> T:
+    """``max(0, margin - s)`` where the mask is and ``max(0, margin + s)`` elsewhere, for each score ``s``.
+
+    The loss of support-vector machines (Cortes and Vapnik 1995). Raises `ShapeError` unless the shapes are equal, and
+    for the mean of an empty batch."""
+    shapes.equal("hinge (score and positive)", score.shape, positive.shape)
+    return reduced("hinge", (margin - score.where(positive, -score)).relu(), reduction)
+
+
+def multiclass_hinge[T: Tensor](
+    logits: Logits[T], labels: Labels[T], /, *, margin: float = 1.0, reduction: Reduction = "mean"
+) -> T:
+    """The sum over the wrong classes of ``max(0, margin - x[right] + x[wrong])``, over the number of classes.
+
+    ``logits`` are ``(..., classes)`` and ``labels`` ``(...)``. PyTorch's ``multi_margin_loss`` (Weston and Watkins
+    1999, equation 6, averaged). Raises `ShapeError` for the mean of an empty batch and where the shapes do not fit,
+    `LabelError` for a label that is not a class."""
+    scores = logits.value
+    right = scores.pick(labels).unsqueeze(-1)
+    classes = scores.shape[-1]
+    wrong = scores.one_hot(labels, classes).equal(0.0)
+    terms = (margin - right + scores).relu().where(wrong, 0.0)
+    return reduced("multiclass_hinge", terms.sum(-1) / float(classes), reduction)
