@@ -1,11 +1,28 @@
 """Layers, models, and what is done with a whole model."""
 
 from moonxi.nn import initializers
-from moonxi.nn.activations import Relu, Tanh
+from moonxi.nn.activation_functions import elu, gelu, hardswish, leaky_relu, mish, silu, softplus
+from moonxi.nn.activations import (
+    Elu,
+    Gelu,
+    Hardswish,
+    LeakyRelu,
+    Mish,
+    Relu,
+    Sigmoid,
+    Silu,
+    Softmax,
+    Softplus,
+    Tanh,
+)
+from moonxi.nn.bilinear import Bilinear
 from moonxi.nn.convolution import Conv2d, ConvTranspose2d
 from moonxi.nn.differentiate import value_and_grad
 from moonxi.nn.dropout import Dropout, Dropout2d, dropout
+from moonxi.nn.embedding import Embedding
+from moonxi.nn.feature_norm import LayerNorm, RMSNorm
 from moonxi.nn.flatten import Flatten
+from moonxi.nn.function_layers import Identity, Lambda
 from moonxi.nn.layer import Layer
 from moonxi.nn.linear import Linear
 from moonxi.nn.mode import Eval, Mode, Train
@@ -28,21 +45,36 @@ __all__ = [
     "AdaptiveAvgPool2d",
     "AvgPool2d",
     "BatchNorm2d",
+    "Bilinear",
     "Conv2d",
     "ConvTranspose2d",
     "Dropout",
     "Dropout2d",
+    "Elu",
+    "Embedding",
     "Eval",
     "Flatten",
+    "Gelu",
     "GlobalAvgPool2d",
     "GroupNorm",
+    "Hardswish",
+    "Identity",
+    "Lambda",
     "Layer",
+    "LayerNorm",
+    "LeakyRelu",
     "Linear",
     "MaxPool2d",
+    "Mish",
     "Mode",
     "Module",
+    "RMSNorm",
     "Relu",
     "Sequential",
+    "Sigmoid",
+    "Silu",
+    "Softmax",
+    "Softplus",
     "State",
     "Step",
     "Tanh",
@@ -51,9 +83,16 @@ __all__ = [
     "UpsampleNearest2d",
     "check_writable",
     "dropout",
+    "elu",
+    "gelu",
+    "hardswish",
     "initializers",
+    "leaky_relu",
     "load",
+    "mish",
     "residual",
     "save",
+    "silu",
+    "softplus",
     "value_and_grad",
 ]

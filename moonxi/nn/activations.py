@@ -1,7 +1,10 @@
-"""Activation functions as layers; as functions they are methods of the tensor, ``x.relu()``."""
+"""Activation functions as layers; as functions they are ``nn.silu(x)`` or methods of the tensor, ``x.relu()``."""
 
 from dataclasses import dataclass
 
+from moonxi.errors import OptionError
+from moonxi.nn import activation_functions as functions
+from moonxi.nn.activation_functions import GeluForm
 from moonxi.nn.layer import Layer
 from moonxi.nn.mode import Mode
 from moonxi.traits import Tensor
@@ -23,3 +26,99 @@ class Tanh(Layer):
     def forward[T: Tensor](self, x: T, mode: Mode | None = None, /) -> T:
         """Element by element; ``mode`` makes no difference."""
         return x.tanh()
+
+
+@dataclass(frozen=True)
+class Sigmoid(Layer):
+    """1 / (1 + exp(-x))."""
+
+    def forward[T: Tensor](self, x: T, mode: Mode | None = None, /) -> T:
+        """Element by element; ``mode`` makes no difference."""
+        return x.sigmoid()
+
+
+@dataclass(frozen=True)
+class Silu(Layer):
+    """`silu`: x * sigmoid(x)."""
+
+    def forward[T: Tensor](self, x: T, mode: Mode | None = None, /) -> T:
+        """Element by element; ``mode`` makes no difference."""
+        return functions.silu(x)
+
+
+@dataclass(frozen=True)
+class Gelu(Layer):
+    """`gelu`, exact or in the form with ``tanh``."""
+
+    form: GeluForm = "erf"
+
+    def forward[T: Tensor](self, x: T, mode: Mode | None = None, /) -> T:
+        """Element by element; ``mode`` makes no difference."""
+        return functions.gelu(x, form=self.form)
+
+
+@dataclass(frozen=True)
+class Elu(Layer):
+    """`elu`: an exponential below 0."""
+
+    alpha: float = 1.0
+
+    def forward[T: Tensor](self, x: T, mode: Mode | None = None, /) -> T:
+        """Element by element; ``mode`` makes no difference."""
+        return functions.elu(x, alpha=self.alpha)
+
+
+@dataclass(frozen=True)
+class LeakyRelu(Layer):
+    """`leaky_relu`: a small slope below 0."""
+
+    slope: float = 0.01
+
+    def forward[T: Tensor](self, x: T, mode: Mode | None = None, /) -> T:
+        """Element by element; ``mode`` makes no difference."""
+        return functions.leaky_relu(x, slope=self.slope)
+
+
+@dataclass(frozen=True)
+class Softplus(Layer):
+    """`softplus`: log(1 + exp(beta * x)) / beta."""
+
+    beta: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not self.beta > 0.0:
+            raise OptionError(f"Softplus: beta {self.beta}: it must be greater than 0")
+        super().__post_init__()
+
+    def forward[T: Tensor](self, x: T, mode: Mode | None = None, /) -> T:
+        """Element by element; ``mode`` makes no difference."""
+        return functions.softplus(x, beta=self.beta)
+
+
+@dataclass(frozen=True)
+class Mish(Layer):
+    """`mish`: x * tanh(softplus(x))."""
+
+    def forward[T: Tensor](self, x: T, mode: Mode | None = None, /) -> T:
+        """Element by element; ``mode`` makes no difference."""
+        return functions.mish(x)
+
+
+@dataclass(frozen=True)
+class Hardswish(Layer):
+    """`hardswish`: x * min(max(x + 3, 0), 6) / 6."""
+
+    def forward[T: Tensor](self, x: T, mode: Mode | None = None, /) -> T:
+        """Element by element; ``mode`` makes no difference."""
+        return functions.hardswish(x)
+
+
+@dataclass(frozen=True)
+class Softmax(Layer):
+    """Exponentials over their sum along an axis, within a model: `cross_entropy` wants the scores before it."""
+
+    axis: int = -1
+
+    def forward[T: Tensor](self, x: T, mode: Mode | None = None, /) -> T:
+        """The shape stays; ``mode`` makes no difference."""
+        return x.softmax(self.axis)
