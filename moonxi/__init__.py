@@ -21,7 +21,13 @@ if TYPE_CHECKING:
     from moonxi.autodiff import ImageGrad as ImageGrad
     from moonxi.autodiff import check_gradients as check_gradients
     from moonxi.autodiff import constant as constant
+    from moonxi.autodiff import grad as grad
+    from moonxi.autodiff import hessian as hessian
+    from moonxi.autodiff import hvp as hvp
+    from moonxi.autodiff import jacobian as jacobian
+    from moonxi.autodiff import jvp as jvp
     from moonxi.autodiff import variable as variable
+    from moonxi.autodiff import vjp as vjp
     from moonxi.backends.cupy import GpuTensor as GpuTensor
     from moonxi.backends.cupy import gpu as gpu
     from moonxi.backends.numpy import NpArray as NpArray
@@ -59,7 +65,21 @@ if TYPE_CHECKING:
 
 _SUBMODULES = ("autodiff", "data", "errors", "losses", "nn", "optim", "train", "traits")
 _HOMES = {
-    "moonxi.autodiff": ("BlasGrad", "Grad", "Gradients", "ImageGrad", "check_gradients", "constant", "variable"),
+    "moonxi.autodiff": (
+        "BlasGrad",
+        "Grad",
+        "Gradients",
+        "ImageGrad",
+        "check_gradients",
+        "constant",
+        "grad",
+        "hessian",
+        "hvp",
+        "jacobian",
+        "jvp",
+        "variable",
+        "vjp",
+    ),
     "moonxi.backends.cupy": ("GpuTensor", "gpu"),
     "moonxi.backends.numpy": ("NpArray", "numpy"),
     "moonxi.data": ("DataLoader", "Labelled"),

@@ -2,9 +2,12 @@
 
 from moonxi.autodiff.blas import BlasGrad
 from moonxi.autodiff.check import check_gradients
+from moonxi.autodiff.differentiate import grad
 from moonxi.autodiff.gradients import Gradients, Untracked, Value, Zero
 from moonxi.autodiff.image import ImageGrad
 from moonxi.autodiff.lift import constant, variable
+from moonxi.autodiff.matrices import hessian, jacobian
+from moonxi.autodiff.products import hvp, jvp, vjp
 from moonxi.autodiff.tensor import Grad
 
 __all__ = [
@@ -17,5 +20,11 @@ __all__ = [
     "Zero",
     "check_gradients",
     "constant",
+    "grad",
+    "hessian",
+    "hvp",
+    "jacobian",
+    "jvp",
     "variable",
+    "vjp",
 ]

@@ -4,13 +4,13 @@ The vjps of convolution, its input and its weight gradient are each other. Those
 normalisation are operations of ``T`` too, in closed form, which at the next level are differentiated as derived.
 """
 
-from collections.abc import Callable
 from math import prod
 from typing import TYPE_CHECKING, Self, Unpack, override
 
 from moonxi.autodiff import levels
 from moonxi.autodiff.blas import BlasGrad
 from moonxi.autodiff.node import Node
+from moonxi.autodiff.together import Together
 from moonxi.autodiff.vjp import Vjp
 from moonxi.traits import ConvOptions, DerivedImage, ImageModelTensor, Labels, Pair, PoolOptions, Shape
 
@@ -83,7 +83,7 @@ class ImageGrad[T: ImageModelTensor](BlasGrad[T], DerivedImage[Node[T]], ImageMo
     def batch_norm(self, weight: Self, bias: Self, /, *, eps: float = 1e-5) -> tuple[Self, Self, Self]:
         x, w = self.value, self._level(weight, "batch_norm")
         y, mean, variance = x.batch_norm(w, self._level(bias, "batch_norm"), eps=eps)
-        together = _Together(lambda g: x.batch_norm_grad(g, w, mean, variance, eps=eps))
+        together = Together(lambda g: x.batch_norm_grad(g, w, mean, variance, eps=eps))
         result = self._result(
             y,
             (self, lambda g: together.of(g, 0)),
@@ -97,27 +97,6 @@ class ImageGrad[T: ImageModelTensor](BlasGrad[T], DerivedImage[Node[T]], ImageMo
             self._unary(mean, lambda g: (g * share).reshape(channels).broadcast_to(x.shape)),
             self._unary(variance, lambda g: (x - mean.reshape(channels)) * (g * (2.0 * share)).reshape(channels)),
         )
-
-
-class _Together[T]:
-    """Several vjps of one result that are computed at once, when the first is asked for."""
-
-    __slots__ = ("_compute", "_found", "_gradient")
-
-    def __init__(self, compute: Callable[[T], tuple[T, ...]]) -> None:
-        self._compute = compute
-        self._gradient: T | None = None
-        self._found: dict[int, T] = {}
-
-    def of(self, gradient: T, number: int) -> T:
-        """One of them. Each is given out once, so that none outlives its use."""
-        if gradient is not self._gradient or number not in self._found:
-            self._gradient = gradient
-            self._found = dict(enumerate(self._compute(gradient)))
-        found = self._found.pop(number)
-        if not self._found:
-            self._gradient = None
-        return found
 
 
 ImageModelTensor.register(ImageGrad)

@@ -30,3 +30,14 @@ def named(value: object) -> str:
         return f"{name}[{named(value.value)}]"
     dtype = getattr(value, "dtype", None)
     return f"{name}[{dtype.__name__}]" if isinstance(dtype, type) else name
+
+
+def depth(value: object) -> int:
+    """How often a tensor is lifted."""
+    from moonxi.autodiff.node import Node  # that module says its errors with this one
+
+    found = 0
+    while isinstance(value, Node):
+        value = value.value
+        found += 1
+    return found
