@@ -64,6 +64,16 @@ class Module[T: Tensor](Layer):
                 shapes.equal(f"with_states ({path})", old.shape, value.shape)
         return cast(Self, tree.replaced(self, None, new))  # the structure comes out as it went in
 
+    def named_tensors(self) -> tuple[dict[str, T], dict[str, T]]:
+        """What `named_parameters` and `named_states` give, found in one walk of the model."""
+        return cast(tuple[dict[str, T], dict[str, T]], tree.tensors(self))  # both are declared as T
+
+    def with_tensors(self, parameters: Sequence[T], states: Sequence[T], /) -> Self:
+        """This model with other values of its parameters and its state, in the order of `named_tensors`.
+
+        Their shapes are those of the old ones: unlike `with_parameters` this does not check them."""
+        return cast(Self, tree.replaced(self, parameters, states))  # the structure comes out as it went in
+
     def with_state(self, updates: Self, /) -> Self:
         """This model with the state of ``updates``, a model of the same structure; the parameters stay.
 

@@ -191,6 +191,19 @@ def states(value: object) -> dict[str, State[Tensor]]:
     return found
 
 
+def tensors(value: object) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+    """What `parameters` gives, and the tensors in what `states` gives, in one walk."""
+    seen: set[int] = set()
+    trained: dict[str, Tensor] = {}
+    held: dict[str, Tensor] = {}
+    for leaf in walk(value):
+        key = id(leaf.tensor if leaf.holder is None else leaf.holder)
+        if key not in seen:
+            seen.add(key)
+            (trained if leaf.holder is None else held)[leaf.path] = leaf.tensor
+    return trained, held
+
+
 def mapped(value: object, f: Callable[[Tensor], Tensor]) -> object:
     """The same structure with ``f`` of each tensor; what is tied stays tied. State takes no part in differentiation."""
 

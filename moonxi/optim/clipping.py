@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from moonxi.errors import OptionError
 from moonxi.traits import Tensor
 
 
@@ -20,3 +21,12 @@ def clip_by_global_norm[T: Tensor](gradients: Sequence[T], limit: float, /) -> t
     factor = limit / (global_norm(gradients) + 1e-6)
     factor = factor.where(factor < 1.0, 1.0)
     return tuple(gradient * factor for gradient in gradients)
+
+
+def clip_by_value[T: Tensor](gradients: Sequence[T], limit: float, /) -> tuple[T, ...]:
+    """The gradients with each element brought between ``-limit`` and ``limit``; NaN stays NaN.
+
+    Raises `OptionError` unless the limit is positive."""
+    if not limit > 0.0:
+        raise OptionError(f"clip_by_value: limit={limit}: must be positive")
+    return tuple(gradient.clip(-limit, limit) for gradient in gradients)

@@ -1,80 +1,69 @@
-"""What all optimizers have in common: the state, clipping, the schedule, and how a model becomes the next."""
+"""The bases of the optimizers: `Optimizer`, and `RuleOptimizer` for those that update each parameter by itself."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import override
 
-from moonxi import shapes
-from moonxi.errors import ModuleError, OptionError
-from moonxi.optim.clipping import clip_by_global_norm
+from moonxi.errors import OptionError
+from moonxi.optim.predicate import Predicate
 from moonxi.optim.schedules import Schedule
-from moonxi.traits import Tensor
+from moonxi.optim.updating import Memory, OptimizerState, Trainable, started, updated
+from moonxi.traits import Shape, Tensor
 
 
-class Trainable[T: Tensor, M](Protocol):
-    """A model of class ``M`` with parameters of class ``T``: every `Module` is one."""
-
-    def named_parameters(self) -> dict[str, T]: ...
-    def parameters(self) -> tuple[T, ...]: ...
-    def with_parameters(self, new: Sequence[T], /) -> "Trainable[T, M]": ...
-    def named_states(self) -> dict[str, T]: ...
-    def with_states(self, new: Sequence[T], /) -> M: ...
+def refuse_clipping(name: str, clip_norm: float | None, clip_value: float | None, /) -> None:
+    """Raises `OptionError` unless the limits are positive, or none."""
+    for option, limit in (("clip_norm", clip_norm), ("clip_value", clip_value)):
+        if limit is not None and not limit > 0.0:
+            raise OptionError(f"{name}: {option}={limit}: must be positive, or None for no clipping")
 
 
-@dataclass(frozen=True, eq=False)
-class OptimizerState[T: Tensor, M]:
-    """What an optimizer remembers of a model of class ``M`` between updates."""
+def refuse_rate(name: str, lr: float | Schedule, weight_decay: float, /) -> None:
+    """Raises `OptionError` for a negative learning rate or weight decay."""
+    if isinstance(lr, (int, float)) and not lr >= 0.0:
+        raise OptionError(f"{name}: lr={lr}: a learning rate is not negative")
+    if not weight_decay >= 0.0:
+        raise OptionError(f"{name}: weight_decay={weight_decay}: must not be negative")
 
-    step: T
-    """The number of updates made: a scalar."""
-    names: tuple[str, ...]
-    """The paths of the parameters."""
-    slots: dict[str, tuple[T, ...]]
-    """For each kind of memory, such as the velocity, one tensor for each parameter."""
 
-    def _of(self, model: M, /) -> M:
-        """Never called: it makes the class invariant in ``M``."""
-        return model
+def refuse_betas(name: str, beta1: float, beta2: float, epsilon: float, /) -> None:
+    """Raises `OptionError` unless both weights of running means are in [0, 1) and epsilon is positive."""
+    if not (0.0 <= beta1 < 1.0 and 0.0 <= beta2 < 1.0):
+        raise OptionError(f"{name}: beta1={beta1}, beta2={beta2}: both must be at least 0 and less than 1")
+    if not epsilon > 0.0:
+        raise OptionError(f"{name}: epsilon={epsilon}: must be positive")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Optimizer(ABC):
-    """Base of the optimizers: settings only. A subclass says what is remembered and how one tensor is updated."""
+    """Base of all optimizers: settings only. What is remembered stands in the state.
 
-    lr: float | Schedule
-    """The learning rate, or a schedule of it."""
-    weight_decay: float = 0.0
-    """This multiple of each parameter is added to its gradient (L2 regularisation)."""
+    A subclass says in `memory` what it remembers of a parameter, and in `advance` how all are updated."""
+
     clip_norm: float | None = None
     """The gradients together are scaled down to this Euclidean norm, before anything else."""
+    clip_value: float | None = None
+    """Each element of the gradients is brought between minus and plus this, before even that."""
 
     def __post_init__(self) -> None:
-        name = type(self).__name__
-        if isinstance(self.lr, (int, float)) and not self.lr >= 0.0:
-            raise OptionError(f"{name}: lr={self.lr}: a learning rate is not negative")
-        if not self.weight_decay >= 0.0:
-            raise OptionError(f"{name}: weight_decay={self.weight_decay}: must not be negative")
-        if self.clip_norm is not None and not self.clip_norm > 0.0:
-            raise OptionError(f"{name}: clip_norm={self.clip_norm}: must be positive, or None for no clipping")
+        refuse_clipping(type(self).__name__, self.clip_norm, self.clip_value)
 
     @abstractmethod
-    def slot_names(self) -> tuple[str, ...]:
-        """The kinds of memory; each starts as zeros."""
+    def memory(self, path: str, shape: Shape, /) -> Mapping[str, Shape]:
+        """The kinds of memory of one parameter, and their shapes; each starts as zeros."""
 
     @abstractmethod
-    def rule[T: Tensor](
-        self, parameter: T, gradient: T, slots: tuple[T, ...], lr: T | float, step: T, /
-    ) -> tuple[T, tuple[T, ...]]:
-        """One parameter's next value and memory. ``step`` counts from 1."""
+    def advance[T: Tensor](
+        self, parameters: Mapping[str, T], gradients: Sequence[T], memory: Sequence[Memory[T]], done: T, /
+    ) -> tuple[list[T], list[Memory[T]]]:
+        """The next values and memory of the parameters, which are in the order of the gradients.
+
+        The gradients are clipped; ``done`` is the number of updates made before."""
 
     def init[T: Tensor, M](self, model: Trainable[T, M], /) -> OptimizerState[T, M]:
         """The state before the first update. Raises `ModuleError` for a model without parameters."""
-        named = model.named_parameters()
-        if not named:
-            raise ModuleError(f"{type(self).__name__}.init: {type(model).__name__} has no parameters to train")
-        slots = {slot: tuple(p.zeros(p.shape) for p in named.values()) for slot in self.slot_names()}
-        return OptimizerState(next(iter(named.values())).zeros(()), tuple(named), slots)
+        return started(self, model)
 
     def update[T: Tensor, M](
         self, model: Trainable[T, M], gradients: Trainable[T, M], state: OptimizerState[T, M], /
@@ -83,44 +72,69 @@ class Optimizer(ABC):
 
         Raises `ModuleError` if the gradients or the optimizer's state belong to another model or optimizer, and
         `ShapeError` if they do by their shapes alone."""
-        named = model.named_parameters()
-        slots = self.slot_names()
-        if tuple(named) != state.names or state.slots.keys() != set(slots):
-            raise ModuleError(
-                f"{type(self).__name__}.update: the state belongs to another model or optimizer (it has "
-                f"{len(state.names)} parameters and {', '.join(state.slots) or 'no memory'}): make one with "
-                "optimizer.init(model)"
-            )
-        found, states, own_states = gradients.named_parameters(), gradients.named_states(), model.named_states()
-        strange = (found.keys() ^ named.keys()) | (states.keys() ^ own_states.keys())
-        if strange:
-            raise ModuleError(
-                f"{type(self).__name__}.update: the gradients are of another model: only one of the two has "
-                f"{', '.join(sorted(strange))}"
-            )
-        for number, (path, parameter) in enumerate(named.items()):
-            if parameter.shape != found[path].shape:
-                shapes.equal(f"update ({path}: parameter and gradient)", parameter.shape, found[path].shape)
-            for slot in slots:
-                if parameter.shape != state.slots[slot][number].shape:
-                    shapes.equal(
-                        f"update ({path}: parameter and {slot})", parameter.shape, state.slots[slot][number].shape
-                    )
-        directions: Sequence[T] = [found[path] for path in named]
-        if self.clip_norm is not None:
-            directions = clip_by_global_norm(directions, self.clip_norm)
-        lr = self.lr if isinstance(self.lr, (int, float)) else self.lr(state.step)
-        step = state.step + 1.0
-        parameters: list[T] = []
-        memory: list[tuple[T, ...]] = []
-        for number, (parameter, gradient) in enumerate(zip(named.values(), directions, strict=True)):
-            if self.weight_decay:
-                gradient = gradient + parameter * self.weight_decay
-            own = tuple(state.slots[slot][number] for slot in slots)
-            after, remembered = self.rule(parameter, gradient, own, lr, step)
-            parameters.append(after)
-            memory.append(remembered)
-        kept = {slot: tuple(one[number] for one in memory) for number, slot in enumerate(slots)}
-        # The gradients carry the state after the step, such as running statistics: see value_and_grad.
-        new = model.with_parameters(parameters).with_states([states[path] for path in own_states])
-        return new, OptimizerState(step, state.names, kept)
+        return updated(self, model, gradients, state)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RuleOptimizer(Optimizer):
+    """Base of the optimizers that update one parameter without looking at the others, all by one `rule`."""
+
+    lr: float | Schedule
+    """The learning rate, or a schedule of it."""
+    weight_decay: float = 0.0
+    """How strongly parameters are drawn towards 0; each class says in what way."""
+    decay_where: Predicate | None = None
+    """The parameters that weight decay is for, such as `matrices`; ``None`` is all."""
+
+    @override
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        refuse_rate(type(self).__name__, self.lr, self.weight_decay)
+
+    @abstractmethod
+    def slot_names(self) -> tuple[str, ...]:
+        """The kinds of memory; each starts as zeros."""
+
+    def slot_shape(self, slot: str, shape: Shape, /) -> Shape:
+        """The shape of a kind of memory of a parameter of ``shape``: the same, unless a subclass says otherwise."""
+        return shape
+
+    def rates[T: Tensor](self, lr: T | float, step: T, /) -> tuple[T | float, ...]:
+        """The numbers that are the same for all parameters, worked out once an update. ``step`` counts from 1."""
+        return (lr,)
+
+    @abstractmethod
+    def rule[T: Tensor](
+        self, parameter: T, gradient: T, slots: Memory[T], rates: tuple[T | float, ...], decay: float, /
+    ) -> tuple[T, Memory[T]]:
+        """One parameter's next value and memory; ``decay`` is its weight decay, 0 where there is to be none."""
+
+    @override
+    def memory(self, path: str, shape: Shape, /) -> Mapping[str, Shape]:
+        """One tensor of `slot_shape` for each of the `slot_names`."""
+        return {slot: self.slot_shape(slot, shape) for slot in self.slot_names()}
+
+    @override
+    def advance[T: Tensor](
+        self, parameters: Mapping[str, T], gradients: Sequence[T], memory: Sequence[Memory[T]], done: T, /
+    ) -> tuple[list[T], list[Memory[T]]]:
+        """The rule for each parameter."""
+        rates = self.rates(self.lr if isinstance(self.lr, (int, float)) else self.lr(done), done + 1.0)
+        after: list[T] = []
+        remembered: list[Memory[T]] = []
+        for (path, parameter), gradient, own in zip(parameters.items(), gradients, memory, strict=True):
+            decays = self.decay_where is None or self.decay_where(path, parameter.shape)
+            new, kept = self.rule(parameter, gradient, own, rates, self.weight_decay if decays else 0.0)
+            after.append(new)
+            remembered.append(kept)
+        return after, remembered
+
+
+def with_l2[T: Tensor](gradient: T, parameter: T, decay: float, /) -> T:
+    """The gradient of the loss plus ``decay / 2 * parameter**2`` (L2 regularisation)."""
+    return gradient + parameter * decay if decay else gradient
+
+
+def shrunk[T: Tensor](parameter: T, lr: T | float, decay: float, /) -> T:
+    """Weight decay beside the gradient: ``(1 - lr * decay) * parameter`` (Loshchilov and Hutter 2019)."""
+    return parameter * (1.0 - lr * decay) if decay else parameter

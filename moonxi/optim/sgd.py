@@ -1,21 +1,24 @@
 """Stochastic gradient descent."""
 
 from dataclasses import dataclass
+from typing import override
 
 from moonxi.errors import OptionError
-from moonxi.optim.optimizer import Optimizer
+from moonxi.optim.optimizer import RuleOptimizer, with_l2
+from moonxi.optim.updating import Memory
 from moonxi.traits import Tensor
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sgd(Optimizer):
+class Sgd(RuleOptimizer):
     """Gradient descent with momentum, as PyTorch: ``v = momentum * v + g``; ``p = p - lr * v``.
 
-    With ``nesterov`` the step is along ``g + momentum * v`` (Sutskever et al. 2013)."""
+    With ``nesterov`` the step is along ``g + momentum * v`` (Sutskever et al. 2013). Weight decay is L2."""
 
     momentum: float = 0.0
     nesterov: bool = False
 
+    @override
     def __post_init__(self) -> None:
         super().__post_init__()
         if not 0.0 <= self.momentum <= 1.0:
@@ -23,16 +26,19 @@ class Sgd(Optimizer):
         if self.nesterov and not self.momentum:
             raise OptionError("Sgd: nesterov=True, momentum=0: Nesterov's step needs momentum")
 
+    @override
     def slot_names(self) -> tuple[str, ...]:
         """The velocity, if there is momentum."""
         return ("velocity",) if self.momentum else ()
 
+    @override
     def rule[T: Tensor](
-        self, parameter: T, gradient: T, slots: tuple[T, ...], lr: T | float, step: T, /
-    ) -> tuple[T, tuple[T, ...]]:
+        self, parameter: T, gradient: T, slots: Memory[T], rates: tuple[T | float, ...], decay: float, /
+    ) -> tuple[T, Memory[T]]:
         """One step down."""
+        gradient = with_l2(gradient, parameter, decay)
         if not slots:
-            return parameter - gradient * lr, ()
+            return parameter - gradient * rates[0], ()
         velocity = slots[0] * self.momentum + gradient
         along = gradient + velocity * self.momentum if self.nesterov else velocity
-        return parameter - along * lr, (velocity,)
+        return parameter - along * rates[0], (velocity,)

@@ -1,0 +1,38 @@
+"""Which parameters something is for: functions of a parameter's path and shape."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from moonxi.errors import OptionError
+from moonxi.traits import Shape
+
+type Predicate = Callable[[str, Shape], bool]
+"""From a parameter's path, such as ``blocks[0].norm.weight``, and its shape to whether it is meant."""
+
+
+def matrices(path: str, shape: Shape, /) -> bool:
+    """Parameters of two or more axes: weights of linear layers and convolutions, but no biases and no norms."""
+    return len(shape) >= 2
+
+
+@dataclass(frozen=True, init=False)
+class named:  # used as a function, compared and printed as a value
+    """Parameters whose path has a part that matches one of the patterns, or whose whole path does.
+
+    The parts of ``blocks[0].norm.weight`` are ``blocks``, ``0``, ``norm`` and ``weight``; ``*`` and ``?`` stand for any
+    letters, as in file names. So ``named("bias", "norm*")`` are all biases and whatever is in a ``norm1``."""
+
+    patterns: tuple[str, ...]
+
+    def __init__(self, *patterns: str) -> None:
+        if not patterns:
+            raise OptionError("named: no pattern: give at least one, such as named('bias', 'norm*')")
+        object.__setattr__(self, "patterns", patterns)
+
+    def __call__(self, path: str, shape: Shape, /) -> bool:
+        """Whether the path matches."""
+        parts = path.replace("]", "").replace("[", ".").replace("'", "").split(".")
+        return any(
+            fnmatchcase(path, pattern) or any(fnmatchcase(part, pattern) for part in parts) for pattern in self.patterns
+        )
