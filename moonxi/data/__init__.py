@@ -11,6 +11,7 @@ from moonxi.data.labelled import Labelled
 from moonxi.data.loader import DataLoader
 from moonxi.data.mnist import MNIST, mnist
 from moonxi.data.order import Indices
+from moonxi.data.position import Position
 
 __all__ = [
     "CIFAR10_CLASSES",
@@ -31,6 +32,7 @@ __all__ = [
     "Labelled",
     "LabelledArrays",
     "Normalize",
+    "Position",
     "RandomDataset",
     "TrainTest",
     "Transform",

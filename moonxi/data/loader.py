@@ -2,13 +2,19 @@
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
+from typing import Final
 
 import numpy as np
 
 from moonxi.data.dataset import Dataset, RandomDataset
 from moonxi.data.order import Indices, shuffled
+from moonxi.data.position import Position
+from moonxi.data.prefetch import ordered
 from moonxi.errors import DataError
 from moonxi.key import Key
+
+_BEGINNING: Final = Position()
+_SHOWN: Final = 8  # samples of a batch in the note on an exception
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -20,18 +26,30 @@ class DataLoader[B]:
     it out if so. A `RandomDataset` is drawn anew each epoch, with a key that seed and epoch fix, and so needs a seed.
     The loader holds no state: epochs can be repeated, and had in any order, or several at a time.
 
+    With ``workers`` that many threads make batches ahead of the loop, up to ``prefetch`` for each of them; the batches
+    are the same, to the bit and in order, for any number. The data set is then asked for several batches at a time,
+    which those of moonxi allow. The threads of an epoch begin with its first batch, and end with its iteration: at the
+    end, by an exception, Ctrl-C or an early leave.
+
     Raises `DataError` if an epoch would have no batch (no samples, or fewer than one batch and ``drop_last``), for
-    ``batch_size`` < 1, for a seed outside 0 to 2**64 - 1, and for a random data set without a seed."""
+    ``batch_size`` or ``prefetch`` < 1, ``workers`` < 0, for a seed outside 0 to 2**64 - 1, and for a random data set
+    without a seed."""
 
     dataset: Dataset[B] | RandomDataset[B]
     _: KW_ONLY
     batch_size: int
     seed: int | None = None
     drop_last: bool = False
+    workers: int = 0
+    prefetch: int = 2
 
     def __post_init__(self) -> None:
         if self.batch_size < 1:
             raise DataError(f"DataLoader: batch_size {self.batch_size}: a batch has at least one sample")
+        if self.workers < 0:
+            raise DataError(f"DataLoader: workers {self.workers}: 0 threads or more make batches ahead")
+        if self.prefetch < 1:
+            raise DataError(f"DataLoader: prefetch {self.prefetch}: a worker is at least 1 batch ahead; see workers")
         if self.seed is not None and not 0 <= self.seed < 2**64:
             raise DataError(f"DataLoader: seed {self.seed}: a seed is an integer from 0 to 2**64 - 1")
         if self.seed is None and isinstance(self.dataset, RandomDataset):
@@ -62,12 +80,58 @@ class DataLoader[B]:
             return np.arange(self.samples)
         return shuffled(len(self.dataset), Key(self.seed).fold("shuffle").fold(epoch))[: self.samples]
 
-    def epoch(self, epoch: int, /) -> Iterator[B]:
-        """The batches of one epoch, each made when it is asked for. Raises `DataError` for an epoch < 0."""
-        order, size, dataset = self.order(epoch), self.batch_size, self._drawn(epoch)
-        return (dataset.batch(order[start : start + size]) for start in range(0, len(order), size))
+    def epoch(self, epoch: int, /, *, start: int = 0) -> Iterator[B]:
+        """The batches of one epoch, from that of number ``start`` on: exactly those that a whole epoch ends with.
+
+        Each is made when it is asked for, or ahead of that by workers. What a data set raises gets a note with the
+        epoch, the batch and its samples. Raises `DataError` for an epoch < 0, and unless 0 <= start <= len(self)."""
+        order = self.order(epoch)
+        if not 0 <= start <= len(self):
+            raise DataError(f"DataLoader: epoch {epoch}, start {start}: an epoch has the batches 0 to {len(self) - 1}")
+        make = _Maker(self._drawn(epoch), order, self.batch_size, epoch, len(self))
+        if self.workers == 0 or start == len(self):
+            return map(make, range(start, len(self)))
+        ahead = self.workers * self.prefetch
+        return ordered(make, start, len(self), workers=self.workers, ahead=ahead)
+
+    def stream(self, start: Position = _BEGINNING, /) -> Iterator[tuple[B, Position]]:
+        """The batches from a position on, epoch after epoch without end, each with the position after it.
+
+        Stored beside the model, that is where another run goes on, as if there had been no break. Raises `DataError`
+        for a position with a batch that an epoch does not have."""
+        first = self.epoch(start.epoch, start=start.batch)
+        return self._stream(first, start)
+
+    def _stream(self, batches: Iterator[B], start: Position, /) -> Iterator[tuple[B, Position]]:
+        epoch, number = start.epoch, start.batch
+        while True:
+            for batch in batches:
+                number += 1
+                yield batch, Position(epoch, number) if number < len(self) else Position(epoch + 1)
+            epoch, number = epoch + 1, 0
+            batches = self.epoch(epoch)
 
     def _drawn(self, epoch: int, /) -> Dataset[B]:
         if not isinstance(self.dataset, RandomDataset):
             return self.dataset
         return self.dataset.drawn(Key(self.seed or 0).fold("draw").fold(epoch))  # there is a seed: see __post_init__
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Maker[B]:
+    """Makes the batches of an epoch by their numbers."""
+
+    dataset: Dataset[B]
+    order: Indices
+    size: int
+    epoch: int
+    batches: int
+
+    def __call__(self, number: int, /) -> B:
+        indices = self.order[number * self.size : (number + 1) * self.size]
+        try:
+            return self.dataset.batch(indices)
+        except Exception as error:
+            shown = ", ".join(map(str, indices[:_SHOWN].tolist())) + (", ..." if len(indices) > _SHOWN else "")
+            error.add_note(f"DataLoader: epoch {self.epoch}, batch {number} of {self.batches}: samples {shown}")
+            raise
