@@ -223,6 +223,15 @@ def test_what_is_computed_along_has_the_bits_of_what_is_computed_alone(element: 
         np.testing.assert_array_equal((x - y * k).to_host(), (x - ky).to_host())
         np.testing.assert_array_equal((y * m + row * m).to_host(), (my + mrow).to_host())
         np.testing.assert_array_equal((x.transpose() * m - y.transpose()).to_host(), (mx_ - y).transpose().to_host())
+    one = like.from_host(np.array(0.37))
+    one_row = like.from_host(np.array([[-1.3]]))
+    alone = [x * one, one_row * y]
+    for each in alone:
+        each.to_host()
+    np.testing.assert_array_equal((x * one - one_row * y).to_host(), (alone[0] - alone[1]).to_host())
+    np.testing.assert_array_equal((x * one + y * 0.1).to_host(), (alone[0] + y * 0.1).to_host())
+    np.testing.assert_array_equal(((x * one)[3:] + row).to_host(), (alone[0][3:] + row).to_host())
+    assert (row * like.from_host(np.ones((1, 1, 1)))).shape == (1, 1, 41)
     loose = {F64: 1e-12, F32: 1e-5, F16: 5e-3, BF16: 3e-2}[element]
     squares = x.square()
     np.testing.assert_allclose(squares.sum(0).to_host(), (x * x).sum(0).to_host(), rtol=loose)

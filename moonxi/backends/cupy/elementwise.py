@@ -5,7 +5,7 @@ from functools import lru_cache
 from moonxi import shapes
 from moonxi.backends.cupy.layouts import Plan, Strides, plan
 from moonxi.backends.cupy.memory import DeviceArray, Space
-from moonxi.backends.cupy.pending import Pending, factored, product
+from moonxi.backends.cupy.pending import Pending, factored, product, product_by
 from moonxi.traits import Shape
 
 COMPARISONS = frozenset({"less", "less_equal", "greater", "greater_equal", "equal"})
@@ -40,13 +40,19 @@ def number(space: Space, name: str, x: DeviceArray, other: float, *, left: bool 
 
 def binary(space: Space, name: str, x: DeviceArray, y: DeviceArray) -> DeviceArray:
     """A function of the elements of two arrays, which broadcast; raises `ShapeError` if they do not."""
+    if name == "multiply" and (x.count == 1 or y.count == 1):
+        later = product_by(space, x, y)
+        if later is not None:
+            return later
     how = _pair(name, x.shape, x.strides, y.shape, y.strides)
-    out = space.empty(how.shape, how.strides, itemsize=1 if name in COMPARISONS else None)
+    out = space.planned(how, 1 if name in COMPARISONS else None)
     kernels = space.moving if name == "equal" else space.elementwise
     kind, way = ("same", how.count) if how.walk is None else ("strided", how.walk)
     if (name == "add" or name == "subtract") and (isinstance(x, Pending) or isinstance(y, Pending)):
-        (x, left), (y, right) = factored(x), factored(y)
-        kernels.launch(f"{name}_scaled_{kind}", how.count, x.pointer, y.pointer, out.pointer, left, right, way)
+        left, right = factored(x), factored(y)
+        arrays = (left.base.pointer, right.base.pointer, out.pointer)
+        factors = (left.by, left.factor, right.by, right.factor)
+        kernels.launch(f"{name}_scaled_{kind}", how.count, *arrays, *factors, way)
     else:
         kernels.launch(f"{name}_{kind}", how.count, x.pointer, y.pointer, out.pointer, way)
     return out

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from moonxi.backends.cupy.device import Device, Kernels, device
-from moonxi.backends.cupy.layouts import Strides, is_dense, lie_alike, merged, row_major, walk
+from moonxi.backends.cupy.layouts import Plan, Strides, is_dense, lie_alike, merged, row_major, walk
 from moonxi.dtypes import I64, Bool, DType
 from moonxi.traits import Shape
 
@@ -92,6 +92,12 @@ class Space:
         if strides is None:
             strides = row_major(shape)
         return DeviceArray(memory, memory.ptr, shape, strides, size, count, True)
+
+    def planned(self, how: Plan, itemsize: int | None = None) -> DeviceArray:
+        """Memory of any content for the result of an operation on several arrays."""
+        size = self.itemsize if itemsize is None else itemsize
+        memory = self.device.allocate(how.count * size)
+        return DeviceArray(memory, memory.ptr, how.shape, how.strides, size, how.count, True)
 
     def like(self, x: DeviceArray, itemsize: int | None = None) -> DeviceArray:
         """Memory of any content for elements that lie as those of a dense array do."""

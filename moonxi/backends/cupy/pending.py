@@ -1,27 +1,41 @@
-"""Products with a number, and squares, that are computed when somebody asks for them: often nobody does.
+"""Products with one number, and squares, that are computed when somebody asks for them: often nobody does.
 
 What is added to or summed next is computed along, in one kernel instead of two; an optimizer is made of little else.
 The numbers are the same: each product is rounded before it is added.
 """
 
-from typing import Literal
+from typing import NamedTuple
 
 from moonxi.backends.cupy.memory import DeviceArray, Space
 
-type Name = Literal["multiply", "squared"]
+
+class Factored(NamedTuple):
+    """An array and what it is to be multiplied by: the number at an address on the device, or else ``factor``."""
+
+    base: DeviceArray
+    by: int
+    factor: float
 
 
 class Pending(DeviceArray):
     """An array whose ``owner`` and ``pointer`` come into being when they are asked for."""
 
-    __slots__ = ("_space", "base", "factor", "name")
+    __slots__ = ("_by", "_factor", "_space", "base", "is_square")
 
-    def __init__(self, space: Space, name: Name, base: DeviceArray, factor: float) -> None:
+    def __init__(
+        self, space: Space, base: DeviceArray, factor: float, by: DeviceArray | None, *, is_square: bool = False
+    ) -> None:
         self.shape, self.strides, self.itemsize = base.shape, base.strides, base.itemsize
         self.count, self.dense = base.count, base.dense
-        self._space, self.name, self.factor = space, name, factor
+        self._space, self._factor, self._by, self.is_square = space, factor, by, is_square
         self.base: DeviceArray | None = base
         """What is multiplied; None once the elements are computed."""
+
+    def factored(self) -> Factored | None:
+        """The product that this is going to be; None for a square, and once the elements are computed."""
+        if self.base is None or self.is_square:
+            return None
+        return Factored(self.base, 0 if self._by is None else self._by.pointer, self._factor)
 
     def __getattr__(self, name: str) -> object:
         # Python asks here for what a slot does not hold yet.
@@ -29,26 +43,36 @@ class Pending(DeviceArray):
             raise AttributeError(name)
         space, base = self._space, self.base
         out = space.like(base)
-        if self.name == "multiply":
-            space.elementwise.launch("multiply_number", out.count, base.pointer, out.pointer, self.factor, out.count)
-        else:
+        if self.is_square:
             space.elementwise.launch("squared", out.count, base.pointer, out.pointer, out.count)
-        self.owner, self.pointer, self.base = out.owner, out.pointer, None
+        elif self._by is not None:
+            space.elementwise.launch("multiply_by", out.count, base.pointer, self._by.pointer, out.pointer, out.count)
+        else:
+            space.elementwise.launch("multiply_number", out.count, base.pointer, out.pointer, self._factor, out.count)
+        self.owner, self.pointer, self.base, self._by = out.owner, out.pointer, None, None
         return getattr(self, name)
 
 
 def product(space: Space, x: DeviceArray, factor: float) -> DeviceArray:
     """Each element times a number, later."""
-    return Pending(space, "multiply", space.dense(x), factor)
+    return Pending(space, space.dense(x), factor, None)
+
+
+def product_by(space: Space, x: DeviceArray, y: DeviceArray) -> DeviceArray | None:
+    """The product of arrays one of which is a single number, later; None if neither is."""
+    if y.count == 1 and len(y.shape) <= len(x.shape) and x.dense:
+        return Pending(space, x, 1.0, y)
+    if x.count == 1 and len(x.shape) <= len(y.shape) and y.dense:
+        return Pending(space, y, 1.0, x)
+    return None
 
 
 def square(space: Space, x: DeviceArray) -> DeviceArray:
     """Each element times itself, later."""
-    return Pending(space, "squared", space.dense(x), 1.0)
+    return Pending(space, space.dense(x), 1.0, None, is_square=True)
 
 
-def factored(x: DeviceArray) -> tuple[DeviceArray, float]:
-    """An array and a number whose product it is."""
-    if isinstance(x, Pending) and x.base is not None and x.name == "multiply":
-        return x.base, x.factor
-    return x, 1.0
+def factored(x: DeviceArray) -> Factored:
+    """An array as a product."""
+    found = x.factored() if isinstance(x, Pending) else None
+    return Factored(x, 0, 1.0) if found is None else found

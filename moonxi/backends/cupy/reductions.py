@@ -67,7 +67,7 @@ def reduced(space: Space, name: str, x: DeviceArray, axes: tuple[int, ...]) -> D
     how = fold(x.shape, x.strides, axes)
     out = space.empty(how.shape)
     of = name
-    if name == "sum" and isinstance(x, Pending) and x.base is not None and x.name == "squared":
+    if name == "sum" and isinstance(x, Pending) and x.base is not None and x.is_square:
         x, of = x.base, "sum_squared"
     if how.splits == 1:
         launched(space, space.reductions, f"{of}_{how.kind}", how, 1, x.pointer, out.pointer, how.kept, how.gone)

@@ -74,13 +74,16 @@ DEVICE A rounded(A x) {
     return load(kept);
 }
 
+// Each product is with the number at an address, where there is one, or else with the number given.
+#define FACTORS A first = by_x ? (A)load(*by_x) : (A)left, second = by_y ? (A)load(*by_y) : (A)right;
 #define SCALED(name, sign) \
-    KERNEL name##_same(const T* x, const T* y, T* out, double left, double right, u64 count) { \
-        A first = (A)left, second = (A)right; \
+    KERNEL name##_same(const T* x, const T* y, T* out, const T* by_x, double left, const T* by_y, double right, u64 count) { \
+        FACTORS \
         EACH(i, count) keep((A)(rounded(load(x[i]) * first) sign rounded(load(y[i]) * second)), out[i]); \
     } \
-    KERNEL name##_strided(const T* x, const T* y, T* out, double left, double right, const Walk walk) { \
-        A first = (A)left, second = (A)right; \
+    KERNEL name##_strided(const T* x, const T* y, T* out, const T* by_x, double left, const T* by_y, double right, \
+                          const Walk walk) { \
+        FACTORS \
         EACH(i, walk.count) { \
             i64 at[2]; \
             offsets<2>(walk, i, at); \
@@ -89,6 +92,11 @@ DEVICE A rounded(A x) {
     }
 SCALED(add_scaled, +)
 SCALED(subtract_scaled, -)
+
+KERNEL multiply_by(const T* x, const T* by, T* out, u64 count) {
+    A factor = load(*by);
+    EACH(i, count) keep((A)(load(x[i]) * factor), out[i]);
+}
 
 // From another element type, S.
 #define CONVERSION(name, S) \
