@@ -23,7 +23,7 @@ def _on_gpu(element: Any) -> Any:
     name = f"GpuTensor[{element.__name__}]"
     if os.environ.get("MOONXI_GPU_ON_HOST"):
         kernels.install()
-        return pytest.param(Suite(gpu(element, debug=True)), id=f"{name} on the host")
+        return pytest.param(Suite(gpu(element, debug=True)), id=f"{name} on the host", marks=pytest.mark.gpu)
     try:
         return pytest.param(Suite(gpu(element, debug=True)), id=name, marks=pytest.mark.gpu)
     except DeviceError as error:

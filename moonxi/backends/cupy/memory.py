@@ -39,6 +39,8 @@ class Space:
     """Where tensors live: a GPU, an element type, and how they are to be computed with."""
 
     __slots__ = (
+        "_booleans",
+        "_integers",
         "autotune",
         "classes",
         "debug",
@@ -57,6 +59,8 @@ class Space:
 
     def __init__(self, element: type[DType], on: Device, *, debug: bool, tf32: bool, autotune: bool) -> None:
         self.element, self.device, self.debug, self.tf32, self.autotune = element, on, debug, tf32, autotune
+        self._integers: Space | None = None
+        self._booleans: Space | None = None
         self.itemsize = element.itemsize
         self.wide = max(4, element.itemsize)
         """The size of the type that is computed in."""
@@ -71,12 +75,16 @@ class Space:
     @property
     def integers(self) -> "Space":
         """Where the carriers of labels live."""
-        return self.of(I64)
+        if self._integers is None:
+            self._integers = self.of(I64)
+        return self._integers
 
     @property
     def booleans(self) -> "Space":
         """Where the carriers of masks live."""
-        return self.of(Bool)
+        if self._booleans is None:
+            self._booleans = self.of(Bool)
+        return self._booleans
 
     def of(self, element: type[DType]) -> "Space":
         """The same but for the element type."""

@@ -64,16 +64,15 @@ class CudaTensor[D: Floating](DerivedTensor["CudaTensor[D]"]):
 
     def _tensor(self, other: Self, operation: str) -> DeviceArray:
         """The array of an operand that must be a tensor of this backend, element type and GPU."""
-        if isinstance(other, CudaTensor):
-            if other.space is self.space:
+        if getattr(other, "space", None) is self.space:  # several times as fast as isinstance, for an abstract class
+            return other.data
+        if isinstance(other, CudaTensor) and other.space.element is self.space.element:
+            if other.space.device is self.space.device:
                 return other.data
-            if other.space.element is self.space.element:
-                if other.space.device is self.space.device:
-                    return other.data
-                raise OperandError(
-                    f"{operation}: {self._name()} on GPU {self.device} with one on GPU {other.device}: both operands "
-                    "must live on one GPU; move one with x.from_host(y.to_host())"
-                )
+            raise OperandError(
+                f"{operation}: {self._name()} on GPU {self.device} with one on GPU {other.device}: both operands must "
+                "live on one GPU; move one with x.from_host(y.to_host())"
+            )
         mine = self._name()
         raise OperandError(f"{operation}: {mine} with {_describe(other)}: both operands must be {mine}{_advice(other)}")
 
@@ -82,8 +81,6 @@ class CudaTensor[D: Floating](DerivedTensor["CudaTensor[D]"]):
 
     def _binary(self, name: str, operation: str, other: Self | float) -> Self:
         where = self.space
-        if isinstance(other, CudaTensor) and other.space is where:
-            return type(self)(elementwise.binary(where, name, self.data, other.data), where)
         if isinstance(other, (float, int)):
             return type(self)(elementwise.number(where, name, self.data, float(other)), where)
         return type(self)(elementwise.binary(where, name, self.data, self._tensor(other, operation)), where)
@@ -107,6 +104,9 @@ class CudaTensor[D: Floating](DerivedTensor["CudaTensor[D]"]):
     def _held(self, held: Labels[Self] | Mask[Self], operation: str) -> DeviceArray:
         """The array of labels or of a mask, which must live in this backend, on this GPU."""
         carrier: object = held.carrier
+        where = getattr(carrier, "space", None)
+        if where is self.space.booleans or where is self.space.integers:
+            return held.carrier.data
         if not isinstance(carrier, CudaTensor):
             raise OperandError(
                 f"{operation}: {self._name()} with {type(held).__name__} of {_describe(carrier)}: both must live in "
