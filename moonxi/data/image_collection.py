@@ -48,6 +48,11 @@ class ImageCollection:
     mirrors: tuple[str, ...]
     """Where the files are to be had, compressed: URLs of folders, tried in turn."""
 
+    @property
+    def cache(self) -> Path:
+        """Where downloads of it are kept unless another folder is named."""
+        return cache_folder(self.name)
+
     def read[T: Tensor](
         self, like: T, folder: Traversable, /, *, shape: tuple[int, ...], verified: bool = False
     ) -> TrainTest[T]:
@@ -77,7 +82,7 @@ class ImageCollection:
         """Both parts, verified, after a download of the files that ``folder`` (by default a cache) does not have.
 
         No file that is there is overwritten. Raises as `read` does, and `DataError` if a file cannot be had."""
-        folder = cache_folder(self.name) if folder is None else folder
+        folder = self.cache if folder is None else folder
         for file in (self.train.images, self.train.labels, self.test.images, self.test.labels):
             if self._find(folder, file) is None:
                 name = f"{file.name}.gz"
