@@ -61,3 +61,12 @@ def test_the_example_of_the_readme_trains() -> None:
     found = re.search(r"\{'loss': ([\d.]+)\}", done.stdout)
     assert found is not None, done.stdout
     assert float(found[1]) < 0.5
+
+
+def test_the_program_of_gpu_md_runs_or_says_what_is_missing() -> None:
+    [program] = PYTHON.findall((CHECKOUT / "docs" / "gpu.md").read_text(encoding="utf-8"))
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=environment(), capture_output=True, text=True, check=False
+    )
+    if done.returncode != 0:
+        assert "moonxi.errors.DeviceError: GpuTensor: " in done.stderr.splitlines()[-1]
