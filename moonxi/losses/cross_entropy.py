@@ -64,7 +64,7 @@ def _cross_entropy[T: Tensor](
         refuse_empty(loss, operands, labels.carrier)
     kept = None if ignore is None else ~labels.carrier.equal(float(ignore))
     # What is ignored needs some class to be looked up, whose loss is dropped again.
-    classes = labels if kept is None else Labels(labels.carrier.where(kept, 0.0))
+    classes = labels if kept is None else Labels(labels.carrier.where(kept, labels.carrier.full((), 0.0)))
     values = -scores.pick(classes)
     weights = None if weight is None else weight.take(classes, 0)
     if weights is not None:

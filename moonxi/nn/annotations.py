@@ -8,6 +8,7 @@ from typing import ForwardRef, TypeAliasType, get_args, get_origin
 from jaxtyping import AbstractArray
 
 from moonxi.errors import ModuleError
+from moonxi.traits import Labels, Mask
 
 type ShapeAnnotation = type[AbstractArray]
 """Such as ``Float[T, "batch 784"]``: an object at run time."""
@@ -63,7 +64,9 @@ def spelled(annotation: object, names: Mapping[str, object]) -> str:
     """An annotation as written, with what stands in braces worked out for these arguments."""
     if isinstance(annotation, type) and issubclass(annotation, AbstractArray):
         dims = re.sub(r"\{[^{}]+\}", lambda found: _value(found[0], names), annotation.dim_str)
-        return f'{annotation.__name__.split("[")[0]}[T, "{dims}"]'
+        holder = get_origin(annotation.array_type)
+        kind = f"{holder.__name__}[T]" if holder in (Labels, Mask) else "T"
+        return f'{annotation.__name__.split("[")[0]}[{kind}, "{dims}"]'
     if isinstance(annotation, TypeAliasType) and any(shapes_in(annotation)):
         return spelled(annotation.__value__, names)
     if isinstance(annotation, UnionType):

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from moonxi.errors import OptionError
 from moonxi.key import Key
@@ -26,7 +26,8 @@ class Embedding[T: Tensor](Module[T]):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _place(self.padding, self.words)
+        if self.padding is not None:
+            _place(self.padding, self.words)
 
     @classmethod
     def init(cls, words: int, features: int, /, *, like: T, key: Key, padding: int | None = None) -> "Embedding[T]":
@@ -49,7 +50,9 @@ class Embedding[T: Tensor](Module[T]):
         """The size of each row."""
         return self.weight.shape[1]
 
-    def forward(self, labels: Labels[T], mode: Mode | None = None, /) -> Float[T, "*batch {self.features}"]:
+    def forward(
+        self, labels: Int[Labels[T], "*batch"], mode: Mode | None = None, /
+    ) -> Float[T, "*batch {self.features}"]:
         """``(...) -> (..., features)``; ``mode`` makes no difference. Raises `LabelError` for a label without a row."""
         rows = self.weight.take(labels, 0)
         if self.padding is None:
@@ -58,6 +61,6 @@ class Embedding[T: Tensor](Module[T]):
         return rows.stop_gradient().where(padded[..., None], rows)
 
 
-def _place(padding: int | None, words: int) -> None:
-    if padding is not None and not 0 <= padding < words:
+def _place(padding: int, words: int) -> None:
+    if not 0 <= padding < words:
         raise OptionError(f"Embedding: padding {padding}, {words} words: it must be the number of a row")

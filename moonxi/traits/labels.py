@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NoReturn, Protocol, Self, override
 import numpy as np
 
 from moonxi import shapes
-from moonxi.dtypes import HostArray, HostLabels, HostMask
+from moonxi.dtypes import I64, Bool, HostArray, HostLabels, HostMask
 from moonxi.errors import OperandError
 
 if TYPE_CHECKING:
@@ -49,6 +49,11 @@ class Labels[T: Carrier]:
     def shape(self) -> "Shape":
         """The shape."""
         return self.carrier.shape
+
+    @property
+    def dtype(self) -> type[I64]:
+        """Integers, so that ``Int[Labels[T], "batch words"]`` states their shape."""
+        return I64
 
     def map[U: Carrier](self, f: Callable[[T], U], /) -> "Labels[U]":
         """The same indices in another interpreter."""
@@ -101,6 +106,11 @@ class Mask[T: Carrier]:
     def shape(self) -> "Shape":
         """The shape."""
         return self.carrier.shape
+
+    @property
+    def dtype(self) -> type[Bool]:
+        """Booleans, so that ``Bool[Mask[T], "batch words"]`` of jaxtyping states their shape."""
+        return Bool
 
     def map[U: Carrier](self, f: Callable[[T], U], /) -> "Mask[U]":
         """The same booleans in another interpreter."""
