@@ -360,6 +360,17 @@ def test_convolutions_are_those_of_the_cpu(
         assert np.abs(found.to_host() - array).max() <= loose * np.abs(array).max()
 
 
+def test_a_weight_is_rearranged_once_for_a_step(like: Any) -> None:
+    x, weight = like.ones((2, 3, 5, 5)), like.normal((4, 3, 3, 3), Key(0))
+    y = x.conv2d(weight, padding=1)
+    rearranged = weight.data.last
+    assert rearranged is not None
+    assert rearranged.strides == (27, 1, 9, 3)
+    y.conv2d_input_grad(weight, x.shape, padding=1)
+    assert weight.data.last is rearranged
+    np.testing.assert_array_equal((weight + 0.0).to_host(), weight.to_host())
+
+
 # -- streams and waiting -----------------------------------------------------------------------------------------------
 
 

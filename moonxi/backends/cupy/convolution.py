@@ -7,7 +7,7 @@ from dataclasses import replace
 from math import prod
 
 from moonxi.backends.cupy import elementwise
-from moonxi.backends.cupy.layouts import ordered
+from moonxi.backends.cupy.layouts import lie_alike, ordered
 from moonxi.backends.cupy.memory import DeviceArray, Space
 from moonxi.backends.cupy.plans import Convolution
 from moonxi.backends.cupy.products import multiply
@@ -97,12 +97,13 @@ def channels_last(space: Space, shape: Shape) -> DeviceArray:
 
 def _last(space: Space, x: DeviceArray) -> DeviceArray:
     """The images, or the weight, with the channels last, and where cuDNN takes them."""
-    x = space.laid(x, ordered(x.shape, (0, 2, 3, 1)))
-    if x.pointer % _ALIGNMENT == 0:
-        return x
-    out = space.empty(x.shape, x.strides)
-    space.copy(x, out)
-    return out
+    strides = ordered(x.shape, (0, 2, 3, 1))
+    if lie_alike(x.shape, x.strides, strides) and x.pointer % _ALIGNMENT == 0:
+        return x if x.strides == strides else x.view(x.shape, strides)
+    if x.last is None:
+        x.last = space.empty(x.shape, strides)
+        space.copy(x, x.last)
+    return x.last
 
 
 def _matrix(space: Space, weight: DeviceArray, conv: Conv2d[int]) -> DeviceArray:

@@ -14,7 +14,7 @@ from moonxi.traits import Shape
 class DeviceArray:
     """Where elements lie: an address, sizes and strides (in elements); ``owner`` keeps the memory alive."""
 
-    __slots__ = ("count", "dense", "itemsize", "owner", "pointer", "shape", "strides")
+    __slots__ = ("count", "dense", "itemsize", "last", "owner", "pointer", "shape", "strides")
 
     def __init__(
         self, owner: object, pointer: int, shape: Shape, strides: Strides, itemsize: int, count: int, dense: bool
@@ -28,6 +28,8 @@ class DeviceArray:
         """The number of elements."""
         self.dense = dense
         """Whether they lie together, in any order of the axes."""
+        self.last: DeviceArray | None = None
+        """A copy with the channels last, kept since a convolution needs it again for its gradients."""
 
     def view(self, shape: Shape, strides: Strides, offset: int = 0) -> "DeviceArray":
         """Other sizes and strides in the same memory, from ``offset`` elements on."""

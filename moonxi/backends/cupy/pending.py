@@ -26,7 +26,7 @@ class Pending(DeviceArray):
         self, space: Space, base: DeviceArray, factor: float, by: DeviceArray | None, *, is_square: bool = False
     ) -> None:
         self.shape, self.strides, self.itemsize = base.shape, base.strides, base.itemsize
-        self.count, self.dense = base.count, base.dense
+        self.count, self.dense, self.last = base.count, base.dense, None
         self._space, self._factor, self._by, self.is_square = space, factor, by, is_square
         self.base: DeviceArray | None = base
         """What is multiplied; None once the elements are computed."""
