@@ -1,19 +1,36 @@
 """Optimizers: pure functions from a model, its gradients and a state to the next model and state."""
 
+from moonxi.optim.adagrad import Adagrad
 from moonxi.optim.adam import Adam, AdamW
 from moonxi.optim.clipping import clip_by_global_norm, clip_by_value, global_norm
+from moonxi.optim.groups import Group, Grouped
+from moonxi.optim.lamb import Lamb
+from moonxi.optim.lbfgs import Lbfgs
+from moonxi.optim.lion import Lion
+from moonxi.optim.muon import Muon, orthogonalized
+from moonxi.optim.nadam import NAdam
 from moonxi.optim.optimizer import Optimizer, RuleOptimizer
 from moonxi.optim.predicate import Predicate, matrices, named
+from moonxi.optim.rmsprop import RmsProp
 from moonxi.optim.schedules import Schedule, constant, step_decay
 from moonxi.optim.sgd import Sgd
 from moonxi.optim.updating import OptimizerState, Trainable
 
 __all__ = [
+    "Adagrad",
     "Adam",
     "AdamW",
+    "Group",
+    "Grouped",
+    "Lamb",
+    "Lbfgs",
+    "Lion",
+    "Muon",
+    "NAdam",
     "Optimizer",
     "OptimizerState",
     "Predicate",
+    "RmsProp",
     "RuleOptimizer",
     "Schedule",
     "Sgd",
@@ -24,5 +41,6 @@ __all__ = [
     "global_norm",
     "matrices",
     "named",
+    "orthogonalized",
     "step_decay",
 ]
