@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from moonxi import autodiff as autodiff
     from moonxi import data as data
     from moonxi import errors as errors
+    from moonxi import linalg as linalg
     from moonxi import losses as losses
     from moonxi import nn as nn
     from moonxi import optim as optim
@@ -42,6 +43,9 @@ if TYPE_CHECKING:
     from moonxi.dtypes import F32 as F32
     from moonxi.dtypes import F64 as F64
     from moonxi.key import Key as Key
+    from moonxi.linalg import einsum as einsum
+    from moonxi.linalg import outer as outer
+    from moonxi.linalg import tensordot as tensordot
     from moonxi.nn import Eval as Eval
     from moonxi.nn import Mode as Mode
     from moonxi.nn import Module as Module
@@ -66,7 +70,7 @@ if TYPE_CHECKING:
     from moonxi.traits import MlpTensor as MlpTensor
     from moonxi.traits import Tensor as Tensor
 
-_SUBMODULES = ("autodiff", "data", "errors", "losses", "nn", "optim", "train", "traits")
+_SUBMODULES = ("autodiff", "data", "errors", "linalg", "losses", "nn", "optim", "train", "traits")
 _HOMES = {
     "moonxi.autodiff": (
         "BlasGrad",
@@ -91,6 +95,7 @@ _HOMES = {
     "moonxi.data": ("DataLoader", "Labelled"),
     "moonxi.dtypes": ("BF16", "F16", "F32", "F64"),
     "moonxi.key": ("Key",),
+    "moonxi.linalg": ("einsum", "outer", "tensordot"),
     "moonxi.nn": ("Eval", "Mode", "Module", "State", "Train", "value_and_grad"),
     "moonxi.optim": ("Adam", "OptimizerState", "Sgd"),
     "moonxi.profiled": ("BlasProfiled", "ImageProfiled", "Profile", "Profiled", "profile"),

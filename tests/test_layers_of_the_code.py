@@ -17,7 +17,7 @@ LAYERS = (
     {"dtypes", "key", "shapes"},
     {"traits"},
     {"backends.numpy", "backends.cupy", "autodiff", "shape_tensor", "profiled"},
-    {"nn", "losses", "optim"},
+    {"linalg", "nn", "losses", "optim"},
     {"compile", "data"},
     {"train"},
     {"cli"},

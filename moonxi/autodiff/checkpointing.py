@@ -65,14 +65,10 @@ def _part[T: Tensor](f: Callable[..., object], inputs: Sequence[Grad[T]]) -> Gra
         return pulled(again, g, *(one for one in anew if one.parents is not None), *held)
 
     together = Together(gradients)
-    parents = tuple((one, partial(_share, together, number)) for number, one in enumerate(taking_part))
+    parents = tuple((one, partial(together.of, number=number)) for number, one in enumerate(taking_part))
     return type(result)(result.value, parents)
 
 
 def _alone[T: Tensor](x: Grad[T]) -> Grad[T]:
     """The same tensor without what it came from."""
     return type(x)(x.value, None if x.parents is None else ())
-
-
-def _share[T](together: Together[T], number: int, gradient: T) -> T:
-    return together.of(gradient, number)

@@ -51,7 +51,7 @@ def _recorded[T: Tensor](
         return tuple(_gradient(every[number], values[number], number) for number in numbers)
 
     together = Together(gradients)
-    parents = tuple((inputs[number], partial(_share, together, place)) for place, number in enumerate(numbers))
+    parents = tuple((inputs[number], partial(together.of, number=place)) for place, number in enumerate(numbers))
     return type(inputs[0])(value, parents or None)
 
 
@@ -68,7 +68,3 @@ def _gradient[T: Tensor](found: object, x: T, number: int) -> T:
             f"{shapes.show(x.shape)}: the shapes must be equal; undo broadcasting with .sum_to(x.shape)"
         )
     return found
-
-
-def _share[T](together: Together[T], number: int, gradient: T) -> T:
-    return together.of(gradient, number)

@@ -32,6 +32,7 @@ from moonxi.shapes.arrays import (
     summed_axes,
     transpose,
 )
+from moonxi.shapes.einsum import REPEATED, Contraction, einsum, outer, tensordot
 from moonxi.shapes.images import (
     Conv2d,
     Pool2d,
@@ -65,6 +66,8 @@ from moonxi.shapes.joining import (
 from moonxi.shapes.windows import ConvOptions, Edges, Padding, Pair, PoolOptions, Window, edges
 
 __all__ = [
+    "REPEATED",
+    "Contraction",
     "Conv2d",
     "ConvOptions",
     "Edges",
@@ -85,6 +88,7 @@ __all__ = [
     "conv_transpose2d",
     "differ",
     "edges",
+    "einsum",
     "equal",
     "fail",
     "gather",
@@ -98,6 +102,7 @@ __all__ = [
     "matmul",
     "nothing_to_reduce",
     "one_hot",
+    "outer",
     "pad",
     "pad2d",
     "parts",
@@ -122,6 +127,7 @@ __all__ = [
     "stack",
     "summed_axes",
     "take",
+    "tensordot",
     "tile",
     "to_last",
     "topk",
