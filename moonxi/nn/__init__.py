@@ -39,6 +39,7 @@ from moonxi.nn.pooling import (
 from moonxi.nn.residual import residual
 from moonxi.nn.sequential import Sequential, Step
 from moonxi.nn.state import State
+from moonxi.nn.state_dict import TorchKeys, TorchTensor, load_state_dict
 from moonxi.nn.weights import check_writable, load, save
 
 __all__ = [
@@ -78,6 +79,8 @@ __all__ = [
     "State",
     "Step",
     "Tanh",
+    "TorchKeys",
+    "TorchTensor",
     "Train",
     "UpsampleBilinear2d",
     "UpsampleNearest2d",
@@ -89,6 +92,7 @@ __all__ = [
     "initializers",
     "leaky_relu",
     "load",
+    "load_state_dict",
     "mish",
     "residual",
     "save",
