@@ -20,12 +20,15 @@ if TYPE_CHECKING:
     from moonxi.autodiff import Gradients as Gradients
     from moonxi.autodiff import ImageGrad as ImageGrad
     from moonxi.autodiff import check_gradients as check_gradients
+    from moonxi.autodiff import checkpoint as checkpoint
     from moonxi.autodiff import constant as constant
+    from moonxi.autodiff import custom_vjp as custom_vjp
     from moonxi.autodiff import grad as grad
     from moonxi.autodiff import hessian as hessian
     from moonxi.autodiff import hvp as hvp
     from moonxi.autodiff import jacobian as jacobian
     from moonxi.autodiff import jvp as jvp
+    from moonxi.autodiff import per_example_grad as per_example_grad
     from moonxi.autodiff import variable as variable
     from moonxi.autodiff import vjp as vjp
     from moonxi.backends.cupy import GpuTensor as GpuTensor
@@ -71,12 +74,15 @@ _HOMES = {
         "Gradients",
         "ImageGrad",
         "check_gradients",
+        "checkpoint",
         "constant",
+        "custom_vjp",
         "grad",
         "hessian",
         "hvp",
         "jacobian",
         "jvp",
+        "per_example_grad",
         "variable",
         "vjp",
     ),

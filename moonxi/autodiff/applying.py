@@ -6,6 +6,7 @@ from typing import Any
 
 from moonxi import shapes
 from moonxi.autodiff import levels
+from moonxi.autodiff.node import Node
 from moonxi.autodiff.tensor import Grad
 from moonxi.errors import GradientError
 from moonxi.traits import Tensor
@@ -33,7 +34,7 @@ def number[T: Tensor](operation: str, result: Grad[T]) -> Grad[T]:
     return result
 
 
-def pulled[T: Tensor](result: Grad[T], cotangent: T | None, *variables: Grad[T]) -> tuple[T, ...]:
+def pulled[T: Tensor](result: Grad[T], cotangent: T | None, *variables: Node[T]) -> tuple[T, ...]:
     """The gradient of the result, or of its inner product with a cotangent, for each variable: zeros if constant."""
     if result.parents is None:
         return tuple(one.value.zeros(one.shape) for one in variables)

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Self, override
 
 from moonxi.autodiff import levels
 from moonxi.autodiff.node import Node
+from moonxi.autodiff.pullback import Vjp
 from moonxi.autodiff.tensor import Grad
-from moonxi.autodiff.vjp import Vjp
 from moonxi.traits import DerivedBlas, MlpTensor
 
 

@@ -4,7 +4,7 @@ from math import pi, sqrt
 from typing import Self, override
 
 from moonxi.autodiff.node import Node
-from moonxi.autodiff.vjp import larger, same
+from moonxi.autodiff.pullback import larger, same
 from moonxi.traits import Mask, Tensor
 
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Self, Unpack, override
 from moonxi.autodiff import levels
 from moonxi.autodiff.blas import BlasGrad
 from moonxi.autodiff.node import Node
+from moonxi.autodiff.pullback import Vjp
 from moonxi.autodiff.together import Together
-from moonxi.autodiff.vjp import Vjp
 from moonxi.traits import ConvOptions, DerivedImage, ImageModelTensor, Labels, Pair, PoolOptions, Shape
 
 

@@ -2,8 +2,8 @@
 
 from typing import Self, override
 
+from moonxi.autodiff.pullback import put_back
 from moonxi.autodiff.shaping import GradShaping
-from moonxi.autodiff.vjp import put_back
 from moonxi.traits import Labels, Tensor
 
 

@@ -15,7 +15,7 @@ from moonxi import shapes
 from moonxi.autodiff import levels
 from moonxi.autodiff.gradients import Gradients
 from moonxi.autodiff.propagation import propagated
-from moonxi.autodiff.vjp import Vjp, summed
+from moonxi.autodiff.pullback import Vjp, summed
 from moonxi.dims import Dim
 from moonxi.dtypes import DType
 from moonxi.errors import GradientError

@@ -6,8 +6,8 @@ from typing import Self, override
 from moonxi import shapes
 from moonxi.autodiff import levels
 from moonxi.autodiff.node import Node
+from moonxi.autodiff.pullback import Vjp
 from moonxi.autodiff.reducing import GradReducing
-from moonxi.autodiff.vjp import Vjp
 from moonxi.traits import Index, Shape, Tensor
 
 

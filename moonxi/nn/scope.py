@@ -5,10 +5,13 @@ stands in that model. Nothing outlives the scope.
 """
 
 import threading
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import Self, cast
 
+from moonxi.autodiff import Grad
+from moonxi.autodiff.surroundings import remember
 from moonxi.errors import ModuleError
 from moonxi.key import Key
 from moonxi.nn import tree
@@ -58,6 +61,20 @@ class Scope:
         _, value = self._updates.get(id(state), (state, state.value))
         return cast(T, value)  # noted for this very state
 
+    def settle(self) -> None:
+        """Keep the numbers of what was noted and not how they were computed."""
+        for name, (state, value) in self._updates.items():
+            if isinstance(value, Grad):
+                self._updates[name] = state, value.constant(value.value)
+
+    def copy(self) -> "Scope":
+        """A scope as this one is now."""
+        copy = Scope(self.root)
+        copy._updates = dict(self._updates)
+        copy._calls = dict(self._calls)
+        copy._paths = self._paths
+        return copy
+
     def call_number(self, name: str) -> int:
         """How often this was asked for the name before, within the scope."""
         number = self._calls.get(name, 0)
@@ -70,6 +87,30 @@ class _Active(threading.local):
 
 
 _active = _Active()
+
+
+@remember
+class _Part:
+    """The scope around a part of a computation that may be done once more: layers then find their names and keys."""
+
+    __slots__ = ("_at_begin", "_scope")
+
+    def __init__(self) -> None:
+        self._scope = _active.scope
+        self._at_begin = None if self._scope is None else self._scope.copy()
+
+    def settled(self) -> None:
+        if self._scope is not None:
+            self._scope.settle()
+
+    @contextmanager
+    def again(self) -> Iterator[None]:
+        before = _active.scope
+        _active.scope = None if self._at_begin is None else self._at_begin.copy()
+        try:
+            yield
+        finally:
+            _active.scope = before
 
 
 def active() -> Scope | None:

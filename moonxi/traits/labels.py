@@ -15,6 +15,7 @@ import numpy as np
 from moonxi import shapes
 from moonxi.dtypes import I64, Bool, HostArray, HostLabels, HostMask
 from moonxi.errors import OperandError
+from moonxi.traits.as_array import refuse
 
 if TYPE_CHECKING:
     from moonxi.traits.notation import Index, Shape
@@ -44,6 +45,10 @@ class Labels[T: Carrier]:
 
     def _wrap(self, carrier: T, /) -> "Labels[T]":
         return Labels(carrier)
+
+    def __array__(self, dtype: object = None, /, *, copy: object = None) -> None:
+        """Refuses, as that of a tensor does."""
+        refuse(self, self.shape)
 
     @property
     def shape(self) -> "Shape":
@@ -101,6 +106,10 @@ class Mask[T: Carrier]:
 
     def _wrap(self, carrier: T, /) -> "Mask[T]":
         return Mask(carrier)
+
+    def __array__(self, dtype: object = None, /, *, copy: object = None) -> None:
+        """Refuses, as that of a tensor does."""
+        refuse(self, self.shape)
 
     @property
     def shape(self) -> "Shape":

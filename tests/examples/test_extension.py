@@ -90,7 +90,7 @@ def is_public(module: str, name: str) -> bool:
         ("moonxi.traits", "DerivedBlas", True),
         ("moonxi.dtypes", "Floating", True),
         ("moonxi.errors", "ShapeError", True),
-        ("moonxi.autodiff.vjp", "summed", False),
+        ("moonxi.autodiff.pullback", "summed", False),
         ("moonxi.backends.numpy", "NpArray", False),
         ("moonxi.traits", "tensor", False),
         ("moonxi", "_HOME", False),

@@ -14,7 +14,7 @@ from moonxi.losses import mse
 
 type Float64s = NDArray[np.float64]
 
-OPTIMIZERS: dict[str, optim.Optimizer] = {
+OPTIMIZERS: dict[str, optim.Optimizer | optim.Muon] = {
     "sgd": optim.Sgd(lr=0.1),
     "sgd_momentum": optim.Sgd(lr=0.1, momentum=0.9),
     "sgd_nesterov": optim.Sgd(lr=0.1, momentum=0.8, nesterov=True),
@@ -31,6 +31,65 @@ OPTIMIZERS: dict[str, optim.Optimizer] = {
     "adam_weight_decay": optim.Adam(lr=0.05, weight_decay=0.1),
     "adam_clipped": optim.Adam(lr=0.05, epsilon=1e-2, clip_norm=2.0),
     "adam_step_decay": optim.Adam(lr=optim.step_decay(0.1, every=6, factor=0.25)),
+    "adamw": optim.AdamW(lr=0.05, weight_decay=0.1),
+    "adamw_all": optim.AdamW(
+        lr=optim.step_decay(0.1, every=5, factor=0.5), weight_decay=0.3, beta1=0.8, beta2=0.9, clip_norm=1.0
+    ),
+    "rmsprop": optim.RmsProp(lr=0.01),
+    "rmsprop_momentum": optim.RmsProp(lr=0.01, momentum=0.9, alpha=0.9),
+    "rmsprop_centred": optim.RmsProp(lr=0.01, centred=True, epsilon=1e-3),
+    "rmsprop_all": optim.RmsProp(
+        lr=optim.step_decay(0.01, every=5, factor=0.5),
+        centred=True,
+        momentum=0.5,
+        epsilon=1e-3,
+        weight_decay=0.1,
+        clip_norm=1.0,
+    ),
+    "adagrad": optim.Adagrad(lr=0.2),
+    "adagrad_all": optim.Adagrad(
+        lr=optim.step_decay(0.2, every=5, factor=0.5), initial=0.3, epsilon=1e-3, weight_decay=0.1, clip_norm=1.0
+    ),
+    "nadam": optim.NAdam(lr=0.05),
+    "nadam_all": optim.NAdam(
+        lr=optim.step_decay(0.05, every=5, factor=0.5),
+        beta1=0.8,
+        beta2=0.95,
+        momentum_decay=0.1,
+        weight_decay=0.1,
+        epsilon=1e-3,
+        clip_norm=1.0,
+    ),
+    "lbfgs": optim.Lbfgs(history=100),
+    "lbfgs_short_history": optim.Lbfgs(lr=0.5, history=3),
+    "lion": optim.Lion(lr=0.01),
+    "lion_all": optim.Lion(
+        lr=optim.step_decay(0.02, every=5, factor=0.5), beta1=0.8, beta2=0.95, weight_decay=0.3, clip_norm=1.0
+    ),
+    "lamb": optim.Lamb(lr=0.02),
+    "lamb_all": optim.Lamb(
+        lr=optim.step_decay(0.05, every=5, factor=0.5),
+        beta1=0.8,
+        beta2=0.95,
+        weight_decay=0.3,
+        epsilon=1e-3,
+        clip_norm=1.0,
+    ),
+    "muon": optim.Muon(lr=0.02, rest=optim.AdamW(lr=0.02, weight_decay=0.1)),
+    "muon_all": optim.Muon(
+        lr=optim.step_decay(0.05, every=5, factor=0.5),
+        momentum=0.8,
+        nesterov=False,
+        weight_decay=0.5,
+        adjust="match_rms_adamw",
+        clip_norm=1.0,
+        rest=optim.AdamW(lr=optim.step_decay(0.05, every=5, factor=0.5), weight_decay=0.1),
+    ),
+    "clipped_by_value": optim.Sgd(lr=0.3, clip_value=0.2),
+    "decay_of_matrices": optim.AdamW(lr=0.05, weight_decay=0.5, decay_where=optim.matrices),
+    "groups": optim.Grouped(
+        groups=(optim.Group(optim.named("bias"), optim.Adam(lr=0.2, beta1=0.5, beta2=0.9)),), rest=optim.Adam(lr=0.05)
+    ),
     "adam_all": optim.Adam(lr=optim.step_decay(0.1, every=5, factor=0.5), weight_decay=0.01, clip_norm=1.0),
 }
 
@@ -65,7 +124,7 @@ def loss[T: mx.MlpTensor](model: Net[T], batch: Points[T], mode: mx.Mode) -> T:
     return mse(model.forward(batch.x), batch.y)
 
 
-def trained[T: mx.MlpTensor](like: T, optimizer: optim.Optimizer, steps: int) -> Float64s:
+def trained[T: mx.MlpTensor](like: T, optimizer: optim.Optimizer | optim.Muon, steps: int) -> Float64s:
     """All parameters one after another as a row, one row for each step."""
     given = {name: like.from_host(REFERENCES[name]) for name in ("x", "y", "w1", "b1", "w2", "b2")}
     model = Net(nn.Linear(given["w1"], given["b1"]), nn.Linear(given["w2"], given["b2"]))

@@ -1,10 +1,12 @@
 """`NpArray[D]`: the complete tensor class of the NumPy backend."""
 
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Self, overload
 
 import numpy as np
+from typing_extensions import CapsuleType
 
 from moonxi.backends.numpy.image import NumpyImage
+from moonxi.backends.numpy.sharing import CPU, SupportsDlpack, adopted, capsule
 from moonxi.dtypes import F32, F64, DType, Floating
 from moonxi.errors import OperandError
 from moonxi.traits import ImageModelTensor, MlpTensor
@@ -17,6 +19,35 @@ class NpArray[D: Floating](NumpyImage[D]):
     a copy and makes it read-only; it is for backends and their extensions."""
 
     __slots__ = ()
+
+    # -- to and from other libraries -------------------------------------------------------------------------------
+
+    def from_dlpack(self, source: SupportsDlpack, /) -> Self:
+        """A tensor with the elements of a host array of PyTorch, JAX or NumPy, copied: its owner may go on writing.
+
+        Raises `OperandError` for an array that lives elsewhere or has another element type."""
+        return type(self)(adopted(source, self.data.dtype))
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """The kind of device (1, the host) and its number, 0."""
+        return CPU, 0
+
+    def __dlpack__(
+        self,
+        /,
+        *,
+        stream: None = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> CapsuleType:
+        """A copy for another library, which may write to it.
+
+        Sharing would not do: DLPack can mark memory as read-only, but PyTorch (2.13) writes to it all the same. Raises
+        `BufferError` if the consumer refuses a copy, or asks for another device."""
+        if copy is False:
+            raise BufferError("NpArray.__dlpack__: copy=False: its memory is immutable, so it gives copies only")
+        return capsule(type(self).__name__, self.data, max_version, dl_device)
 
     def _element(self, element: type[D], /) -> type[D]:
         """Never called: it makes the class invariant in ``D``."""

@@ -3,6 +3,7 @@
 from typing import Self
 
 from moonxi import shapes
+from moonxi.traits.as_array import refuse
 from moonxi.traits.derived.indexed import DerivedIndexed
 from moonxi.traits.notation import Shape
 
@@ -25,3 +26,8 @@ class DerivedTensor[I](DerivedIndexed):
     def item(self) -> float:
         shapes.item(self.shape)
         return float(self.to_host().reshape(()))
+
+    # To return no array keeps type checkers from taking a tensor for something that NumPy's functions accept.
+    def __array__(self, dtype: object = None, /, *, copy: object = None) -> None:
+        """Refuses: to NumPy a tensor goes by `to_host`."""
+        refuse(self, self.shape)
