@@ -42,7 +42,7 @@ class Key:
     high: int = 0
 
     def __post_init__(self) -> None:
-        if not (0 <= self.low <= _MASK and 0 <= self.high <= _MASK):
+        if not all(map(_is_word, (self.low, self.high))):
             raise OptionError(f"Key({self.low}, {self.high}): each word is an integer from 0 to 2**64 - 1")
 
     def fold(self, data: int | str, /) -> "Key":
@@ -58,3 +58,7 @@ class Key:
     def split(self, count: int = 2, /) -> tuple["Key", ...]:
         """``count`` keys that share nothing with this one or with each other."""
         return tuple(self.fold(index) for index in range(count))
+
+
+def _is_word(value: object) -> bool:
+    return isinstance(value, int) and 0 <= value <= _MASK

@@ -19,7 +19,7 @@ from moonxi.autodiff.pullback import Vjp, summed
 from moonxi.dims import Dim
 from moonxi.dtypes import DType
 from moonxi.errors import GradientError
-from moonxi.traits import DerivedTensor, Labels, Mask, Shape, Tensor
+from moonxi.traits import DerivedTensor, Labels, Mask, Shape, Tensor, expect_held
 
 
 class Node[T: Tensor](DerivedTensor["Node[T]"]):
@@ -81,6 +81,7 @@ class Node[T: Tensor](DerivedTensor["Node[T]"]):
 
     def _held(self, held: Labels[Self] | Mask[Self], operation: str) -> T:
         """The plain carrier of labels or of a mask at this level."""
+        expect_held(operation, held)
         if not isinstance(held.carrier, Node):
             raise levels.held_elsewhere(operation, self, held)
         return held.carrier.value

@@ -3,6 +3,7 @@
 from math import prod, sqrt
 from typing import Protocol
 
+from moonxi import shapes
 from moonxi.dims import maximum
 from moonxi.errors import ShapeError
 from moonxi.key import Key
@@ -20,6 +21,7 @@ def fans(shape: Shape) -> tuple[int, int]:
     """The number of inputs that one output sums over, and of outputs that one input feeds.
 
     Of ``(inputs, outputs)`` as in `Linear`, and of ``(outputs, inputs / groups, rows, columns)`` as in `Conv2d`."""
+    shapes.sizes("initializer", shape)
     if len(shape) == 2:
         return shape[0], shape[1]
     if len(shape) == 4:

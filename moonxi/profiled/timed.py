@@ -8,7 +8,7 @@ from moonxi.dtypes import DType
 from moonxi.errors import OperandError
 from moonxi.profiled.collector import Profile
 from moonxi.profiled.work import Work, moved
-from moonxi.traits import DerivedTensor, Labels, Mask, Shape, Tensor
+from moonxi.traits import DerivedTensor, Labels, Mask, Shape, Tensor, expect_held
 
 
 class Timed[T: Tensor](DerivedTensor["Timed[T]"]):
@@ -83,6 +83,7 @@ class Timed[T: Tensor](DerivedTensor["Timed[T]"]):
 
     def _held(self, held: Labels[Self] | Mask[Self], operation: str) -> T:
         """The plain carrier of labels or of a mask."""
+        expect_held(operation, held)
         if isinstance(held.carrier, Timed):
             return held.carrier.value
         kind = type(held).__name__

@@ -11,7 +11,7 @@ from moonxi.dtypes import F32, I64, Bool, DType, HostArray
 from moonxi.errors import NoElementsError, OperandError
 from moonxi.key import Key
 from moonxi.shapes import Sizes
-from moonxi.traits import Axes, DerivedTensor, Index, Labels, Mask, Shape
+from moonxi.traits import Axes, DerivedTensor, Index, Labels, Mask, Shape, expect_held
 
 _NUMBERS = (float, int, Dim)
 
@@ -57,6 +57,7 @@ class SymbolicTensor(DerivedTensor["SymbolicTensor"]):
 
     def _held(self, held: Labels[Self] | Mask[Self], operation: str) -> Sizes:
         """The shape of labels or of a mask, which must be of this class."""
+        expect_held(operation, held)
         if isinstance(held.carrier, SymbolicTensor):
             return held.carrier._shape
         raise OperandError(

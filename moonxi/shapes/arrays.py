@@ -4,7 +4,9 @@ from math import prod
 from types import EllipsisType
 from typing import NoReturn
 
-from moonxi.dims import Size, provably_different, provably_equal, provably_less
+import numpy as np
+
+from moonxi.dims import Dim, Size, provably_different, provably_equal, provably_less
 from moonxi.errors import AxisError, OperandError, ShapeError
 from moonxi.shapes.agreement import differ
 
@@ -23,15 +25,24 @@ def fail(operation: str, operands: str, rule: str) -> NoReturn:
 
 
 def sizes[S: Size](operation: str, shape: tuple[S, ...]) -> tuple[S, ...]:
-    """A shape to make a tensor of: no size is negative."""
+    """A shape to make a tensor of: a tuple of sizes, none of them negative."""
+    is_shape(operation, shape)
     if any(provably_less(size, 0) for size in shape):
         fail(operation, show(shape), "a size cannot be negative")
     return shape
 
 
+def is_shape(operation: str, shape: object) -> None:
+    """Refuse what no checker would let through: sizes that are not whole numbers, or no tuple of them."""
+    if not isinstance(shape, tuple) or not all(isinstance(size, int | np.integer | Dim) for size in shape):
+        raise OperandError(f"{operation}: shape {shape!r}: expected a tuple of whole numbers, such as (3, 4)")
+
+
 def axis(shape: Sizes, number: int, operation: str) -> int:
     """One axis counted from the front; raises `AxisError` if there is no such axis."""
     rank = len(shape)
+    if not isinstance(number, int | np.integer):
+        raise OperandError(f"{operation}: axis {number!r}: expected a whole number, or a tuple of them for several")
     if not -rank <= number < rank:
         axes_there = f"axes run from {-rank} to {rank - 1}" if rank else "a scalar has no axes"
         raise AxisError(f"{operation}: {show(shape)}, axis {number}: {axes_there}")
@@ -42,7 +53,7 @@ def axes(shape: Sizes, numbers: int | tuple[int, ...] | None, operation: str) ->
     """Axes counted from the front, ``None`` being all of them; raises for one that is absent or named twice."""
     if numbers is None:
         return tuple(range(len(shape)))
-    if isinstance(numbers, int):
+    if not isinstance(numbers, tuple):
         return (axis(shape, numbers, operation),)
     found = tuple(axis(shape, number, operation) for number in numbers)
     if len(set(found)) != len(found):
@@ -127,6 +138,7 @@ def nothing_to_reduce(operation: str, shape: Sizes, numbers: int | tuple[int, ..
 
 def reshape[S: Size](shape: tuple[S, ...], wanted: tuple[S, ...]) -> tuple[Size, ...]:
     """The same number of elements; one size may be -1 and is worked out."""
+    is_shape("reshape", wanted)
     given = f"{show(shape)} to {show(wanted)}"
     count: Size = prod(shape)
     free = [place for place, size in enumerate(wanted) if size == -1]

@@ -31,7 +31,7 @@ def unsqueeze(shape: _Shape, numbers: int | _Shape) -> _Shape:
 def pad(shape: _Shape, widths: tuple[tuple[int, int], ...]) -> _Shape:
     """Each size and what comes before and after it."""
     given = f"{show(shape)}, widths {widths}"
-    if len(widths) != len(shape):
+    if len(widths) != len(shape) or not all(map(_is_pair, widths)):
         fail("pad", given, f"there must be one pair (before, after) for each of the {len(shape)} axes")
     if any(width < 0 for pair in widths for width in pair):
         fail("pad", given, "a width cannot be negative; cut with x[...]")
@@ -101,3 +101,7 @@ def to_last(shape: _Shape, number: int, operation: str) -> _Shape:
 def inverse(order: tuple[int, ...]) -> _Shape:
     """The permutation that undoes this one."""
     return tuple(sorted(range(len(order)), key=order.__getitem__))
+
+
+def _is_pair(value: object) -> bool:
+    return isinstance(value, tuple) and len(value) == 2

@@ -6,7 +6,7 @@ from moonxi.shapes import ConvOptions, Edges, Padding, Pair, PoolOptions
 from moonxi.traits.blas import BlasTensor
 from moonxi.traits.derived import DerivedBlas, DerivedImage, DerivedTensor
 from moonxi.traits.image import ImageTensor
-from moonxi.traits.labels import Labels, Mask
+from moonxi.traits.labels import Labels, Mask, expect_held
 from moonxi.traits.notation import Axes, Index, Shape, Widths
 from moonxi.traits.tensor import Tensor
 
@@ -45,4 +45,5 @@ __all__ = [
     "Shape",
     "Tensor",
     "Widths",
+    "expect_held",
 ]

@@ -171,3 +171,12 @@ class Mask[T: Carrier]:
     def to_host(self) -> HostMask:
         """A copy as a NumPy array of bool."""
         return np.asarray(self.carrier.to_host(), dtype=np.bool_)
+
+
+def expect_held(operation: str, value: object) -> None:
+    """Refuse what no checker would let through: a tensor or an array where labels or a mask belong."""
+    if not isinstance(value, Labels | Mask):
+        raise OperandError(
+            f"{operation}: {type(value).__name__}: expected Labels or a Mask, from x.labels(array), x.argmax(axis) or "
+            "a comparison such as x > 0"
+        )

@@ -173,8 +173,8 @@ class Tensor(Carrier, Protocol):
     def var(self, axes: Axes = None, /, *, correction: int = 1, keepdims: bool = False) -> Self:
         """The sum of the squared distances from the mean, over the number of elements less ``correction``.
 
-        1 estimates the variance of a population from a sample; 0 gives that of the elements. NaN or infinite where
-        nothing is left to divide by."""
+        1 estimates the variance of a population from a sample; 0 gives that of the elements. NaN where nothing is
+        left to divide by."""
 
     def std(self, axes: Axes = None, /, *, correction: int = 1, keepdims: bool = False) -> Self:
         """The square root of `var`; its derivative is NaN where all elements are the same."""

@@ -18,7 +18,7 @@ from moonxi.backends.cupy.memory import DeviceArray, Space, space
 from moonxi.dtypes import DType, Floating, HostArray
 from moonxi.errors import LabelError, OperandError
 from moonxi.key import Key
-from moonxi.traits import Axes, DerivedTensor, Index, Labels, Mask, Shape
+from moonxi.traits import Axes, DerivedTensor, Index, Labels, Mask, Shape, expect_held
 
 
 class CudaTensor[D: Floating](DerivedTensor["CudaTensor[D]"]):
@@ -103,6 +103,7 @@ class CudaTensor[D: Floating](DerivedTensor["CudaTensor[D]"]):
 
     def _held(self, held: Labels[Self] | Mask[Self], operation: str) -> DeviceArray:
         """The array of labels or of a mask, which must live in this backend, on this GPU."""
+        expect_held(operation, held)
         carrier: object = held.carrier
         where = getattr(carrier, "space", None)
         if where is self.space.booleans or where is self.space.integers:

@@ -27,7 +27,7 @@ class NumpyReducing[D: Floating](NumpyElementwise[D]):
             shapes.axes((), axes, operation)
         try:
             return type(self)(function(self.data, axis=axes, keepdims=keepdims))
-        except ValueError:
+        except (TypeError, ValueError):
             shapes.axes(self.shape, axes, operation)
             shapes.nothing_to_reduce(operation, self.shape, axes)
             raise

@@ -17,11 +17,11 @@ class NumpyShaping[D: Floating](NumpyReducing[D]):
 
     @override
     def reshape(self, shape: Shape, /) -> Self:
-        if shape and min(shape) < -1:  # NumPy takes any negative size for -1
+        if shape.__class__ is not tuple or (shape and min(shape) < -1):  # NumPy takes any negative size for -1
             shapes.reshape(self.shape, shape)
         try:
             return type(self)(self.data.reshape(shape))
-        except ValueError:
+        except (TypeError, ValueError):
             shapes.reshape(self.shape, shape)
             raise
 
@@ -29,7 +29,7 @@ class NumpyShaping[D: Floating](NumpyReducing[D]):
     def permute(self, axes: tuple[int, ...], /) -> Self:
         try:
             return type(self)(self.data.transpose(axes))
-        except ValueError:
+        except (TypeError, ValueError):
             shapes.permute(self.shape, axes)
             raise
 
@@ -37,7 +37,7 @@ class NumpyShaping[D: Floating](NumpyReducing[D]):
     def broadcast_to(self, shape: Shape, /) -> Self:
         try:
             return type(self)(np.broadcast_to(self.data, shape))
-        except ValueError:
+        except (TypeError, ValueError):
             shapes.broadcast_to(self.shape, shape)
             raise
 
@@ -46,7 +46,7 @@ class NumpyShaping[D: Floating](NumpyReducing[D]):
         shapes.index_kinds(index)
         try:
             return type(self)(self.data[index])
-        except (IndexError, ValueError):
+        except (IndexError, TypeError, ValueError):
             shapes.indexed(self.shape, index)
             raise
 
@@ -62,6 +62,6 @@ class NumpyShaping[D: Floating](NumpyReducing[D]):
         arrays = [self.data, *(self._tensor(other, "concatenate") for other in others)]
         try:
             return type(self)(np.concatenate(arrays, axis))
-        except ValueError:
+        except (TypeError, ValueError):
             shapes.concatenate(*(array.shape for array in arrays), axis=axis)
             raise

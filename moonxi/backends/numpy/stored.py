@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from moonxi import shapes
 from moonxi.dtypes import F32, F64, I64, Bool, DType, Floating, HostArray
 from moonxi.errors import OperandError
-from moonxi.traits import DerivedTensor, Labels, Mask, Shape
+from moonxi.traits import DerivedTensor, Labels, Mask, Shape, expect_held
 
 _ELEMENTS: dict[np.dtype[Any], type[DType]] = {np.dtype(d.type): d for d in (F32, F64, I64, Bool)}
 
@@ -77,6 +77,7 @@ class NumpyStored[D: Floating](DerivedTensor["NumpyStored[D]"]):
 
     def _held(self, held: Labels[Self] | Mask[Self], operation: str) -> NDArray[Any]:
         """The array of labels or of a mask, which must live in this backend."""
+        expect_held(operation, held)
         if not isinstance(held.carrier, NumpyStored):
             mine = f"{type(self).__name__}[{self.dtype.__name__}]"
             raise OperandError(

@@ -24,7 +24,7 @@ class NumpyTensor[D: Floating](NumpyIndexed[D]):
     def full(self, shape: Shape, fill: float, /) -> Self:
         try:
             return type(self)(np.full(shape, fill, self.data.dtype))
-        except ValueError:
+        except (TypeError, ValueError):
             shapes.sizes("full", shape)
             raise
 

@@ -1,6 +1,6 @@
 """The rest of the trait `Tensor`, along axes."""
 
-from math import inf, prod
+from math import inf, nan, prod
 from typing import Self
 
 from moonxi import shapes
@@ -47,7 +47,7 @@ class DerivedReducing(DerivedShaping):
     def var(self, axes: Axes = None, /, *, correction: int = 1, keepdims: bool = False) -> Self:
         left = self._count(axes, "var") - correction
         squares = (self - self.mean(axes, keepdims=True)).square().sum(axes, keepdims=keepdims)
-        return squares * (inf if provably_at_most(left, 0) else 1.0 / left)
+        return squares * (nan if provably_at_most(left, 0) else 1.0 / left)
 
     def std(self, axes: Axes = None, /, *, correction: int = 1, keepdims: bool = False) -> Self:
         return self.var(axes, correction=correction, keepdims=keepdims).sqrt()
