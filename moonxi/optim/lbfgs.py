@@ -62,7 +62,7 @@ class Lbfgs(Optimizer):
         changes = old_changes[1:].concatenate(change[None], axis=0).where(fits, old_changes)
         lr = self.lr if isinstance(self.lr, (int, float)) else self.lr(done)
         first = done.equal(0.0)
-        size = (1.0 / gradient.abs().sum()).minimum(1.0).where(first, 1.0) * lr
+        size = (1.0 / gradient.abs().sum().maximum(1.0)).where(first, 1.0) * lr
         step = _direction(gradient, steps, changes) * size
         moved = [part.reshape(shape) for part, shape in zip(step.split(sizes, axis=0), shapes, strict=True)]
         after = [parameter + part for parameter, part in zip(parameters.values(), moved, strict=True)]

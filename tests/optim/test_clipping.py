@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import moonxi as mx
-from moonxi.optim import clip_by_global_norm, global_norm
+from moonxi.optim import Sgd, clip_by_global_norm, clip_by_value, global_norm
 
 LIKE = mx.numpy(mx.F64)
 numbers = st.floats(-100.0, 100.0)
@@ -44,3 +44,19 @@ def test_a_nan_is_not_clipped_away() -> None:
     first, second = clip_by_global_norm([LIKE.from_host(np.array([np.nan, 1.0])), LIKE.ones((1,))], 0.5)
     assert np.isnan(first.to_host()).any()
     assert np.isfinite(second.to_host()).all() or np.isnan(second.to_host()).all()
+
+
+@given(st.lists(numbers, max_size=6), st.floats(1e-3, 1e3))
+def test_clipping_by_value_leaves_what_is_within_and_moves_the_rest_to_it(row: list[float], limit: float) -> None:
+    gradient = LIKE.from_host(np.array(row, np.float64))
+    (clipped,) = clip_by_value([gradient], limit)
+    np.testing.assert_array_equal(clipped.to_host(), np.clip(np.array(row), -limit, limit))
+
+
+def test_an_update_clips_by_value_and_then_by_the_norm() -> None:
+    gradients = mx.nn.Linear(LIKE.from_host(np.array([[10.0]])), LIKE.from_host(np.array([-0.3])))
+    model = mx.nn.Linear(LIKE.zeros((1, 1)), LIKE.zeros((1,)))
+    optimizer = Sgd(lr=1.0, clip_value=0.4, clip_norm=0.25)
+    after, _ = optimizer.update(model, gradients, optimizer.init(model))
+    found = np.concatenate([one.to_host().reshape(-1) for one in after.parameters()])
+    np.testing.assert_allclose(found, [-0.2, 0.15], rtol=1e-5)
