@@ -64,8 +64,8 @@ def spelled(annotation: object, names: Mapping[str, object]) -> str:
     """An annotation as written, with what stands in braces worked out for these arguments."""
     if isinstance(annotation, type) and issubclass(annotation, AbstractArray):
         dims = re.sub(r"\{[^{}]+\}", lambda found: _value(found[0], names), annotation.dim_str)
-        holder = get_origin(annotation.array_type)
-        kind = f"{holder.__name__}[T]" if holder in (Labels, Mask) else "T"
+        held = annotation.array_type in (Labels, Mask)  # jaxtyping drops the type argument
+        kind = f"{annotation.array_type.__name__}[T]" if held else "T"
         return f'{annotation.__name__.split("[")[0]}[{kind}, "{dims}"]'
     if isinstance(annotation, TypeAliasType) and any(shapes_in(annotation)):
         return spelled(annotation.__value__, names)
