@@ -1,5 +1,6 @@
 """`DeviceArray`: elements in device memory and how they lie; and the spaces in which tensors live."""
 
+from collections.abc import Callable
 from math import prod
 
 import numpy as np
@@ -188,3 +189,15 @@ def space(
         made = Space(element, device(index), debug=debug, tf32=tf32, autotune=autotune)
         found = _spaces.setdefault(key, made)
     return found
+
+
+def restored[C](
+    kind: Callable[[DeviceArray, Space], C],
+    host: NDArray[np.generic],
+    element: type[DType],
+    index: int,
+    options: dict[str, bool],
+) -> C:
+    """A tensor out of a pickle, on the GPU of the number that it was on."""
+    where = space(element, index, **options)
+    return kind(where.from_bits(np.ascontiguousarray(host).reshape(host.shape)), where)

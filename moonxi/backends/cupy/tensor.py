@@ -5,18 +5,16 @@ rules in `moonxi.shapes` before anything is launched.
 """
 
 from collections.abc import Callable
-from functools import lru_cache
-from math import prod
-from typing import Any, Self, override
+from typing import Self, override
 
 import numpy as np
 from numpy.typing import NDArray
 
 from moonxi import shapes
-from moonxi.backends.cupy import bits, classes, elementwise, pending, random, reductions, views
-from moonxi.backends.cupy.memory import DeviceArray, Space, space
+from moonxi.backends.cupy import bits, classes, elementwise, operands, pending, random, reductions, views
+from moonxi.backends.cupy.memory import DeviceArray, Space, restored
 from moonxi.dtypes import DType, Floating, HostArray
-from moonxi.errors import LabelError, OperandError
+from moonxi.errors import OperandError
 from moonxi.key import Key
 from moonxi.traits import Axes, DerivedTensor, Index, Labels, Mask, Shape, expect_held
 
@@ -35,7 +33,7 @@ class CudaTensor[D: Floating](DerivedTensor["CudaTensor[D]"]):
         where = self.space
         host = where.to_bits(self.data, bits.kind(where.element))
         options = {"debug": where.debug, "tf32": where.tf32, "autotune": where.autotune}
-        return _restored, (type(self), host, where.element, where.device.index, options)
+        return restored, (type(self), host, where.element, where.device.index, options)
 
     @override
     def __repr__(self) -> str:
@@ -64,7 +62,7 @@ class CudaTensor[D: Floating](DerivedTensor["CudaTensor[D]"]):
 
     def _tensor(self, other: Self, operation: str) -> DeviceArray:
         """The array of an operand that must be a tensor of this backend, element type and GPU."""
-        if getattr(other, "space", None) is self.space:  # several times as fast as isinstance, for an abstract class
+        if getattr(other, "space", None) is self.space:  # faster than isinstance of an abstract class
             return other.data
         if isinstance(other, CudaTensor) and other.space.element is self.space.element:
             if other.space.device is self.space.device:
@@ -74,7 +72,8 @@ class CudaTensor[D: Floating](DerivedTensor["CudaTensor[D]"]):
                 "live on one GPU; move one with x.from_host(y.to_host())"
             )
         mine = self._name()
-        raise OperandError(f"{operation}: {mine} with {_describe(other)}: both operands must be {mine}{_advice(other)}")
+        advice = "; convert it with y.cast(x.dtype)" if isinstance(other, CudaTensor) else operands.advice(other)
+        raise OperandError(f"{operation}: {mine} with {operands.describe(other)}: both operands must be {mine}{advice}")
 
     def _name(self) -> str:
         return f"{type(self).__name__}[{self.dtype.__name__}]"
@@ -110,8 +109,8 @@ class CudaTensor[D: Floating](DerivedTensor["CudaTensor[D]"]):
             return held.carrier.data
         if not isinstance(carrier, CudaTensor):
             raise OperandError(
-                f"{operation}: {self._name()} with {type(held).__name__} of {_describe(carrier)}: both must live in "
-                "the same tensor class"
+                f"{operation}: {self._name()} with {type(held).__name__} of {operands.describe(carrier)}: both must "
+                "live in the same tensor class"
             )
         if carrier.space.device is not self.space.device:
             raise OperandError(
@@ -125,7 +124,7 @@ class CudaTensor[D: Floating](DerivedTensor["CudaTensor[D]"]):
         found = self._held(labels, operation)
         if self.space.debug:
             host = self.space.integers.to_bits(found, np.dtype(np.int64))
-            _check(host, count, operation)
+            operands.check_labels(host, count, operation)
         return found
 
     # -- from and to the host --------------------------------------------------------------------------------
@@ -136,18 +135,18 @@ class CudaTensor[D: Floating](DerivedTensor["CudaTensor[D]"]):
 
     @override
     def from_host(self, array: HostArray | NDArray[np.integer], /) -> Self:
-        if _kind(array) not in "fiu":
+        if operands.kind(array) not in "fiu":
             raise OperandError(
-                f"from_host: {_describe(array)}: expected a NumPy array of real numbers; "
+                f"from_host: {operands.describe(array)}: expected a NumPy array of real numbers; "
                 "convert with numpy.asarray(values)"
             )
         return self._made(self.space.from_bits(bits.rounded(array, self.space.element)))
 
     @override
     def labels(self, array: NDArray[np.integer], /) -> Labels[Self]:
-        if _kind(array) not in "iu":
+        if operands.kind(array) not in "iu":
             raise OperandError(
-                f"labels: {_describe(array)}: expected a NumPy array of integers, one class index each; "
+                f"labels: {operands.describe(array)}: expected a NumPy array of integers, one class index each; "
                 "if these are whole numbers, convert with array.astype(numpy.int64)"
             )
         integers = self.space.integers
@@ -293,11 +292,11 @@ class CudaTensor[D: Floating](DerivedTensor["CudaTensor[D]"]):
 
     @override
     def sum(self, axes: Axes = None, /, *, keepdims: bool = False) -> Self:
-        return self._reduced("sum", _axes(self.data.shape, axes, "sum"), keepdims)
+        return self._reduced("sum", operands.axes(self.data.shape, axes, "sum"), keepdims)
 
     @override
     def max(self, axes: Axes = None, /, *, keepdims: bool = False) -> Self:
-        return self._reduced("max", _axes(self.data.shape, axes, "max"), keepdims)
+        return self._reduced("max", operands.axes(self.data.shape, axes, "max"), keepdims)
 
     def _reduced(self, name: str, axes: tuple[int, ...], keepdims: bool) -> Self:
         found = reductions.reduced(self.space, name, self.data, axes)
@@ -310,11 +309,11 @@ class CudaTensor[D: Floating](DerivedTensor["CudaTensor[D]"]):
 
     @override
     def reshape(self, shape: Shape, /) -> Self:
-        return self._made(views.reshaped(self.space, self.data, _sizes(self.data.shape, shape)))
+        return self._made(views.reshaped(self.space, self.data, operands.sizes(self.data.shape, shape)))
 
     @override
     def permute(self, axes: tuple[int, ...], /) -> Self:
-        return self._made(views.permuted(self.data, _order(self.data.shape, axes)))
+        return self._made(views.permuted(self.data, operands.order(self.data.shape, axes)))
 
     @override
     def broadcast_to(self, shape: Shape, /) -> Self:
@@ -394,72 +393,3 @@ class CudaTensor[D: Floating](DerivedTensor["CudaTensor[D]"]):
     @override
     def stop_gradient(self) -> Self:
         return self
-
-
-def _restored[C](
-    kind: Callable[[DeviceArray, Space], C],
-    host: NDArray[np.generic],
-    element: type[DType],
-    index: int,
-    options: dict[str, bool],
-) -> C:
-    """A tensor out of a pickle, on the GPU of the number that it was on."""
-    where = space(element, index, **options)
-    return kind(where.from_bits(np.ascontiguousarray(host).reshape(host.shape)), where)
-
-
-@lru_cache(maxsize=4096)
-def _axes(shape: Shape, axes: Axes, operation: str) -> tuple[int, ...]:
-    """The axes to reduce over, counted from the front."""
-    if operation == "max":
-        shapes.nothing_to_reduce(operation, shape, axes)
-    return shapes.axes(shape, axes, operation)
-
-
-@lru_cache(maxsize=4096)
-def _order(shape: Shape, axes: tuple[int, ...]) -> tuple[int, ...]:
-    """The axes in another order, counted from the front."""
-    shapes.permute(shape, axes)
-    return tuple(axis % len(axes) for axis in axes)
-
-
-@lru_cache(maxsize=4096)
-def _sizes(shape: Shape, wanted: Shape) -> Shape:
-    """The other shape, with the size that is left open."""
-    shapes.reshape(shape, wanted)
-    rest = prod(size for size in wanted if size != -1)
-    return tuple(prod(shape) // rest if size == -1 else size for size in wanted)
-
-
-def _check(labels: NDArray[Any], count: int, operation: str) -> None:
-    """Raise `LabelError` unless each label names a class."""
-    wrong = np.flatnonzero((labels < 0) | (labels >= count))
-    if wrong.size:
-        where = ", ".join(map(str, np.unravel_index(wrong[0], labels.shape)))
-        raise LabelError(
-            f"{operation}: labels {shapes.show(labels.shape)}: label {labels.flat[wrong[0]]} at [{where}] is not a "
-            f"class from 0 to {count - 1} ({wrong.size} of {prod(labels.shape)} labels are outside)"
-        )
-
-
-def _kind(value: object) -> str:
-    """The kind of an array's elements, as NumPy abbreviates it; for anything but an array, one that nobody takes."""
-    return value.dtype.kind if isinstance(value, np.ndarray) else "?"
-
-
-def _describe(value: object) -> str:
-    """What an unsuitable operand is, in a few words."""
-    if isinstance(value, np.ndarray):
-        return f"ndarray of {value.dtype} {shapes.show(value.shape)}"
-    dtype = getattr(value, "dtype", None)
-    return f"{type(value).__name__}[{dtype.__name__}]" if isinstance(dtype, type) else type(value).__name__
-
-
-def _advice(value: object) -> str:
-    if isinstance(value, np.ndarray):
-        return "; bring the array in with x.from_host(array)"
-    if isinstance(value, np.generic):
-        return "; give a Python number, float(value)"
-    if isinstance(value, CudaTensor):
-        return "; convert it with y.cast(x.dtype)"
-    return ""
