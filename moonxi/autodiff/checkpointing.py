@@ -10,7 +10,7 @@ from moonxi.autodiff.node import Node
 from moonxi.autodiff.order import consumers_first
 from moonxi.autodiff.surroundings import begun
 from moonxi.autodiff.tensor import Grad
-from moonxi.autodiff.together import Together
+from moonxi.autodiff.together import Share, Together
 from moonxi.traits import Tensor
 
 
@@ -65,7 +65,7 @@ def _part[T: Tensor](f: Callable[..., object], inputs: Sequence[Grad[T]]) -> Gra
         return pulled(again, g, *(one for one in anew if one.parents is not None), *held)
 
     together = Together(gradients)
-    parents = tuple((one, partial(together.of, number=number)) for number, one in enumerate(taking_part))
+    parents = tuple((one, Share("checkpoint", together, number)) for number, one in enumerate(taking_part))
     return type(result)(result.value, parents)
 
 

@@ -1,13 +1,12 @@
 """`custom_vjp`: a function with a gradient of one's own."""
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any, overload
 
 from moonxi import shapes
 from moonxi.autodiff import levels
 from moonxi.autodiff.tensor import Grad
-from moonxi.autodiff.together import Together
+from moonxi.autodiff.together import Share, Together
 from moonxi.errors import GradientError
 from moonxi.traits import Tensor
 
@@ -51,7 +50,7 @@ def _recorded[T: Tensor](
         return tuple(_gradient(every[number], values[number], number) for number in numbers)
 
     together = Together(gradients)
-    parents = tuple((inputs[number], partial(together.of, number=place)) for place, number in enumerate(numbers))
+    parents = tuple((inputs[number], Share("custom_vjp", together, place)) for place, number in enumerate(numbers))
     return type(inputs[0])(value, parents or None)
 
 

@@ -15,6 +15,7 @@ from moonxi import shapes
 from moonxi.autodiff.node import Node
 from moonxi.autodiff.order import consumers_first
 from moonxi.autodiff.tensor import Grad
+from moonxi.autodiff.together import Share
 from moonxi.dtypes import HostArray
 from moonxi.key import Key
 from moonxi.traits import Tensor
@@ -64,6 +65,8 @@ def operation[T: Tensor](node: Node[T]) -> str:
 def _recorded_by(vjp: object) -> str | None:
     while isinstance(vjp, partial):  # it undoes broadcasting after the vjp proper
         vjp = vjp.args[0]
+    if isinstance(vjp, Share):
+        return vjp.operation
     names: list[str] = getattr(vjp, "__qualname__", type(vjp).__qualname__).split(".<locals>.")
     if len(names) == 1:
         return None if names[0].startswith("_") else names[0]

@@ -1,6 +1,7 @@
 """Several vjps of one result that are computed at once."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 
 class Together[T]:
@@ -22,3 +23,15 @@ class Together[T]:
         if not self._found:
             self._gradient = None
         return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Share[T]:
+    """The vjp of one operand, which names the operation that recorded it."""
+
+    operation: str
+    together: Together[T]
+    number: int
+
+    def __call__(self, gradient: T, /) -> T:
+        return self.together.of(gradient, self.number)

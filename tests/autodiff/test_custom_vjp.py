@@ -43,8 +43,10 @@ def test_check_gradients_finds_a_wrong_one() -> None:
     def wrong[T: mx.Tensor](x: T) -> T:
         return mx.custom_vjp(lambda x: x * x, lambda g, _, x: g * x, x)
 
-    with pytest.raises(GradientError, match=r"^check_gradients: argument 1 \(x\) \(3,\), index \(2,\): expected 4"):
-        mx.check_gradients(lambda x: wrong(x).sum(), x)
+    with pytest.raises(GradientError) as caught:
+        mx.check_gradients(wrong, x)
+    assert str(caught.value).startswith("check_gradients: argument 1 (x) (3,), index (2,): expected ")
+    assert "custom_vjp of (3,) is to blame: its gradient is wrong" in str(caught.value)
 
 
 def test_the_gradient_is_the_given_one() -> None:
