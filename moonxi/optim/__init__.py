@@ -18,7 +18,7 @@ from moonxi.optim.predicate import Predicate, matrices, named
 from moonxi.optim.rmsprop import RmsProp
 from moonxi.optim.schedules import Schedule, constant, cosine, exponential, one_cycle, polynomial, step_decay, warm_up
 from moonxi.optim.sgd import Sgd
-from moonxi.optim.updating import OptimizerState, Trainable
+from moonxi.optim.updating import MlpOptimizer, OptimizerState, Trainable
 
 __all__ = [
     "Adagrad",
@@ -31,6 +31,7 @@ __all__ = [
     "Lamb",
     "Lbfgs",
     "Lion",
+    "MlpOptimizer",
     "Muon",
     "NAdam",
     "Optimizer",

@@ -1,6 +1,7 @@
 """The gradient of a large batch from the gradients of its parts."""
 
 from collections.abc import Iterable
+from typing import Protocol
 
 from moonxi import shapes
 from moonxi.errors import ModuleError, OptionError
@@ -8,7 +9,13 @@ from moonxi.optim.updating import Trainable
 from moonxi.traits import Tensor
 
 
-def mean_gradients[T: Tensor, M](parts: Iterable[tuple[Trainable[T, M], int]], /) -> M:
+class Part[T: Tensor, M](Trainable[T, M], Protocol):
+    """Gradients of a model of class ``M``; ``with_state`` makes it invariant in ``M``, so that no two models fit."""
+
+    def with_state(self, updates: M, /) -> M: ...
+
+
+def mean_gradients[T: Tensor, M](parts: Iterable[tuple[Part[T, M], int]], /) -> M:
     """The mean of gradients, each with the number of its examples as its weight.
 
     Where the loss is the mean over the examples, that is the gradient of all the examples together, up to rounding. The
@@ -17,7 +24,7 @@ def mean_gradients[T: Tensor, M](parts: Iterable[tuple[Trainable[T, M], int]], /
     are by their shapes alone, and `OptionError` if there is none or one without examples."""
     total = 0
     sums: dict[str, T] = {}
-    latest: Trainable[T, M] | None = None
+    latest: Part[T, M] | None = None
     for gradients, examples in parts:
         if examples < 1:
             raise OptionError(f"mean_gradients: a part of {examples} examples: each must have at least 1")

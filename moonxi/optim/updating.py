@@ -7,7 +7,7 @@ from typing import Protocol
 from moonxi import shapes
 from moonxi.errors import ModuleError
 from moonxi.optim.clipping import clip_by_global_norm, clip_by_value
-from moonxi.traits import Shape, Tensor
+from moonxi.traits import MlpTensor, Shape, Tensor
 
 type Memory[T] = tuple[T, ...]
 """What is remembered of one parameter, in the order of the kinds of memory."""
@@ -34,6 +34,15 @@ class OptimizerState[T: Tensor, M]:
     def _of(self, model: M, /) -> M:
         """Never called: it makes the class invariant in ``M``."""
         return model
+
+
+class MlpOptimizer(Protocol):
+    """An optimizer of models whose tensors have products of matrices: every `Optimizer`, and `Muon`."""
+
+    def init[T: MlpTensor, M](self, model: Trainable[T, M], /) -> OptimizerState[T, M]: ...
+    def update[T: MlpTensor, M](
+        self, model: Trainable[T, M], gradients: Trainable[T, M], state: OptimizerState[T, M], /
+    ) -> tuple[M, OptimizerState[T, M]]: ...
 
 
 class Method[T: Tensor](Protocol):

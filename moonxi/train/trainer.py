@@ -12,7 +12,7 @@ from moonxi.autodiff.lift import constant_beside
 from moonxi.errors import OptionError
 from moonxi.key import Key
 from moonxi.nn import Eval, Mode, Train, check_writable, save, value_and_grad
-from moonxi.optim import Optimizer, OptimizerState, Trainable
+from moonxi.optim import MlpOptimizer, Optimizer, OptimizerState, Trainable
 from moonxi.shapes import fail
 from moonxi.train.guard import not_finite
 from moonxi.train.history import Average, EpochRecord, History
@@ -52,7 +52,7 @@ class Trainer[T: Tensor, M, B]:
         self: "Trainer[U, N, BatchOf[U, ImageGrad[U], Lifted]]",
         model: TrainableModel[U, ImageGrad[U], N, Up],
         loss: Callable[[Up, Lifted, Mode], tuple[ImageGrad[U], Mapping[str, ImageGrad[U]]]],
-        optimizer: Optimizer,
+        optimizer: MlpOptimizer,
         /,
         *,
         key: Key,
@@ -62,7 +62,7 @@ class Trainer[T: Tensor, M, B]:
         self: "Trainer[U, N, BatchOf[U, ImageGrad[U], Lifted]]",
         model: TrainableModel[U, ImageGrad[U], N, Up],
         loss: Callable[[Up, Lifted, Mode], ImageGrad[U]],
-        optimizer: Optimizer,
+        optimizer: MlpOptimizer,
         /,
         *,
         key: Key,
@@ -72,7 +72,7 @@ class Trainer[T: Tensor, M, B]:
         self: "Trainer[U, N, BatchOf[U, BlasGrad[U], Lifted]]",
         model: TrainableModel[U, BlasGrad[U], N, Up],
         loss: Callable[[Up, Lifted, Mode], tuple[BlasGrad[U], Mapping[str, BlasGrad[U]]]],
-        optimizer: Optimizer,
+        optimizer: MlpOptimizer,
         /,
         *,
         key: Key,
@@ -82,7 +82,7 @@ class Trainer[T: Tensor, M, B]:
         self: "Trainer[U, N, BatchOf[U, BlasGrad[U], Lifted]]",
         model: TrainableModel[U, BlasGrad[U], N, Up],
         loss: Callable[[Up, Lifted, Mode], BlasGrad[U]],
-        optimizer: Optimizer,
+        optimizer: MlpOptimizer,
         /,
         *,
         key: Key,
@@ -129,7 +129,7 @@ class Trainer[T: Tensor, M, B]:
         key: Key,
         variable: Callable[[U], G],
     ) -> None: ...
-    def __init__(self, model: Any, loss: Any, optimizer: Optimizer, /, *, key: Key, variable: Any = variable) -> None:
+    def __init__(self, model: Any, loss: Any, optimizer: Any, /, *, key: Key, variable: Any = variable) -> None:
         """``key`` is for everything random within the steps; it is folded with the number of the step.
 
         For operations of your own, ``variable`` is that of your class of tensors under differentiation."""
