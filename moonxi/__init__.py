@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from moonxi import errors as errors
     from moonxi import linalg as linalg
     from moonxi import losses as losses
+    from moonxi import metrics as metrics
     from moonxi import nn as nn
     from moonxi import optim as optim
     from moonxi import train as train
@@ -70,7 +71,7 @@ if TYPE_CHECKING:
     from moonxi.traits import MlpTensor as MlpTensor
     from moonxi.traits import Tensor as Tensor
 
-_SUBMODULES = ("autodiff", "data", "errors", "linalg", "losses", "nn", "optim", "train", "traits")
+_SUBMODULES = ("autodiff", "data", "errors", "linalg", "losses", "metrics", "nn", "optim", "train", "traits")
 _HOMES = {
     "moonxi.autodiff": (
         "BlasGrad",

@@ -18,6 +18,7 @@ LAYERS = (
     {"traits"},
     {"backends.numpy", "backends.cupy", "autodiff", "shape_tensor", "profiled"},
     {"linalg", "nn", "losses", "optim"},
+    {"metrics"},
     {"compile", "data"},
     {"train"},
     {"cli"},
@@ -40,7 +41,7 @@ HOMES = {
     "mypy": {"mypy_plugin"},
     "rich": {"train", "cli"},
     "matplotlib": {"train", "cli"},
-    "safetensors": {"nn"},
+    "safetensors": {"nn", "train"},
     "jaxtyping": {"nn", "losses"},
     "beartype": {"nn", "losses"},
 }

@@ -1,0 +1,40 @@
+"""Which classes are taken for which."""
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from moonxi.errors import OptionError
+from moonxi.metrics.metric import classes_below
+from moonxi.metrics.predicted import Predicted, chosen
+from moonxi.traits import Labels, Tensor
+
+
+class ConfusionMatrix:
+    """How many samples of each class were predicted to be of each. Raises `OptionError` for ``classes`` < 1."""
+
+    def __init__(self, classes: int, /) -> None:
+        if classes < 1:
+            raise OptionError(f"ConfusionMatrix: classes={classes}: there is at least one class")
+        self.classes: Final = classes
+        self._counts: NDArray[np.int64] = np.zeros((classes, classes), np.int64)
+
+    def add[T: Tensor](self, predicted: Predicted[T], labels: Labels[T], /) -> None:
+        """Count a batch in: scores ``(..., classes)`` or classes ``(...)``, and labels ``(...)``.
+
+        Raises `ShapeError` where these do not fit, and `LabelError` for a prediction or a label that is no class."""
+        ours, truth = chosen("ConfusionMatrix", predicted, labels)
+        classes_below("ConfusionMatrix", "prediction", ours, self.classes)
+        classes_below("ConfusionMatrix", "label", truth, self.classes)
+        pairs = np.bincount(truth * self.classes + ours, minlength=self.classes**2)
+        self._counts += pairs.reshape(self._counts.shape)
+
+    @property
+    def samples(self) -> int:
+        """How many samples were added."""
+        return int(self._counts.sum())
+
+    def counts(self) -> NDArray[np.int64]:
+        """A copy of the counts, ``(classes, classes)``: a row for each true class, a column for each predicted one."""
+        return self._counts.copy()
