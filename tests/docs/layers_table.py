@@ -14,7 +14,7 @@ from moonxi.nn import activation_functions
 PAGE: Final = Path(__file__).parents[2] / "docs" / "layers-and-losses.md"
 HEAD: Final = """# Layers and losses
 
-Formulas, defaults and first values of parameters are PyTorch's unless the sentence says otherwise; only `Linear` and the
+Formulas, defaults and first values of parameters are PyTorch's unless the sentence says otherwise; `Linear` and the
 convolutions start from `kaiming_uniform` and `kaiming_normal`, with a bias of zeros. Tests hold values and gradients
 against PyTorch's in float64. All of them can be differentiated more than once.
 
