@@ -19,10 +19,12 @@ def jacobian[T: ImageModelTensor](f: Callable[[ImageGrad[T]], Grad[T]], x: T, /)
 def jacobian[T: MlpTensor](f: Callable[[BlasGrad[T]], Grad[T]], x: T, /) -> T: ...
 @overload
 def jacobian[T: Tensor](f: Callable[[Grad[T]], Grad[T]], x: T, /) -> T: ...
-def jacobian(f: Any, x: Any, /) -> object:  # the overloads are the signature
+@overload
+def jacobian[T: Tensor, G: Tensor](f: Callable[[G], Grad[T]], x: T, /, *, variable: Callable[[T], G]) -> T: ...
+def jacobian(f: Any, x: Any, /, *, variable: Any = variable) -> object:  # the overloads are the signature
     """The derivatives of each element of ``f(x)`` with respect to each of ``x``: of shape ``f(x).shape + x.shape``.
 
-    One call of ``f``, and a backward pass for each element of its result."""
+    One call of ``f``, and a backward pass for each element of its result. For ``variable`` see `grad`."""
     z = variable(x)
     return _rows(applied("jacobian", f, z), z)
 

@@ -7,7 +7,7 @@ from moonxi import shapes
 from moonxi.autodiff.applying import applied, number, pulled
 from moonxi.autodiff.blas import BlasGrad
 from moonxi.autodiff.image import ImageGrad
-from moonxi.autodiff.lift import constant, variable
+from moonxi.autodiff.lift import constant_beside, variable
 from moonxi.autodiff.tensor import Grad
 from moonxi.traits import ImageModelTensor, MlpTensor, Tensor
 
@@ -20,15 +20,22 @@ def per_example_grad[T: ImageModelTensor](
 def per_example_grad[T: MlpTensor](f: Callable[[BlasGrad[T], BlasGrad[T]], Grad[T]], x: T, examples: T, /) -> T: ...
 @overload
 def per_example_grad[T: Tensor](f: Callable[[Grad[T], Grad[T]], Grad[T]], x: T, examples: T, /) -> T: ...
-def per_example_grad(f: Any, x: Any, examples: Any, /) -> object:  # the overloads are the signature
+@overload
+def per_example_grad[T: Tensor, G: Tensor](
+    f: Callable[[G, G], Grad[T]], x: T, examples: T, /, *, variable: Callable[[T], G]
+) -> T: ...
+def per_example_grad(  # the overloads are the signature
+    f: Any, x: Any, examples: Any, /, *, variable: Any = variable
+) -> object:
     """The gradients of ``f(x, example)``, one number, with respect to ``x``, for each part of the first axis.
 
     ``examples`` of shape (n, ...) give a result of shape ``(n, *x.shape)``. Costs n calls and n backward passes, and
-    keeps the graph of one example at a time."""
+    keeps the graph of one example at a time. For ``variable`` see `grad`."""
 
     def row(example: Any) -> Any:
         z = variable(x)
-        return pulled(number("per_example_grad", applied("per_example_grad", f, z, constant(example))), None, z)[0]
+        result = applied("per_example_grad", f, z, constant_beside(variable, example))
+        return pulled(number("per_example_grad", result), None, z)[0]
 
     if examples.shape and not shapes.known(examples.shape[0]):  # any one stands for all
         return row(examples[0]).broadcast_to((*examples.shape[:1], *x.shape))

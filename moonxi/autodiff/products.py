@@ -18,10 +18,15 @@ def vjp[T: ImageModelTensor](f: Callable[[ImageGrad[T]], Grad[T]], x: T, cotange
 def vjp[T: MlpTensor](f: Callable[[BlasGrad[T]], Grad[T]], x: T, cotangent: T, /) -> tuple[T, T]: ...
 @overload
 def vjp[T: Tensor](f: Callable[[Grad[T]], Grad[T]], x: T, cotangent: T, /) -> tuple[T, T]: ...
-def vjp(f: Any, x: Any, cotangent: Any, /) -> object:  # the overloads are the signature
+@overload
+def vjp[T: Tensor, G: Tensor](
+    f: Callable[[G], Grad[T]], x: T, cotangent: T, /, *, variable: Callable[[T], G]
+) -> tuple[T, T]: ...
+def vjp(f: Any, x: Any, cotangent: Any, /, *, variable: Any = variable) -> object:  # the overloads are the signature
     """The value ``f(x)``, and its cotangent times the Jacobian: what backward propagation computes.
 
-    ``cotangent`` has the shape of ``f(x)``, the product that of ``x``. Costs one call and one backward pass."""
+    ``cotangent`` has the shape of ``f(x)``, the product that of ``x``. Costs one call and one backward pass.
+    For ``variable`` see `grad`."""
     z = variable(x)
     result = applied("vjp", f, z)
     shapes.equal("vjp (result and cotangent)", result.shape, cotangent.shape)

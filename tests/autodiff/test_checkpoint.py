@@ -193,6 +193,23 @@ def test_layers_draw_the_same_numbers_again_and_keep_their_state() -> None:
         np.testing.assert_array_equal(mine.norm.variance.value.to_host(), other.norm.variance.value.to_host())
 
 
+def test_statistics_that_layers_note_keep_no_graph() -> None:
+    batch = mx.Labelled(cpu.normal((4, 3, 6, 6), mx.Key(3)), cpu.labels(np.zeros(4, np.int64)))
+    alive = list[int]()
+
+    def watched[T: mx.ImageModelTensor](model: Net[T], batch: mx.Labelled[T], mode: mx.Mode) -> T:
+        before = live()
+        y = model.forward(batch.x, mode)
+        alive.append(live() - before)
+        return y.square().mean()
+
+    for thrifty in (False, True):
+        mx.value_and_grad(watched, net(thrifty), batch, mx.Train(mx.Key(5)))
+    results, statistics = 3, 4
+    assert alive[0] > 2 * alive[1]
+    assert alive[1] == results + statistics
+
+
 def test_a_result_of_another_level_is_refused() -> None:
     x = cpu.ones((2,))
     with pytest.raises(GradientError, match=r"^checkpoint: the function gave NpArray\[F64\] for ImageGrad\[NpArray"):

@@ -1,7 +1,7 @@
 """`grad`, `vjp`, `jvp`, `hvp`, `jacobian`, `hessian` and `per_example_grad`: against PyTorch, closed forms, nested."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pytest
@@ -148,6 +148,25 @@ def test_shapes_alone_go_through_all_of_them() -> None:
     assert mx.jacobian(lambda z: z.sum(1), x).shape == (n, n, 4)
     assert mx.hessian(cubes, x).shape == (n, 4, n, 4)
     assert mx.per_example_grad(lambda w, e: (e.unsqueeze(0) @ w).sum(), w, x).shape == (n, 4, 5)
+
+
+class Own[T: mx.MlpTensor](mx.BlasGrad[T]):
+    """A class of another package, with an operation of its own."""
+
+    __slots__ = ()
+
+    def cubed(self) -> Self:
+        return self * self * self
+
+
+def test_classes_of_other_packages_are_named_at_the_call() -> None:
+    x = cpu.from_host(np.array([1.0, -2.0]))
+    gradient: mx.NpArray[mx.F64] = mx.grad(lambda z: z.cubed().sum(), x, variable=Own.variable)
+    assert gradient.to_host().tolist() == [3.0, 12.0]
+    assert mx.vjp(lambda z: z.cubed(), x, x, variable=Own.variable)[1].to_host().tolist() == [3.0, -24.0]
+    assert mx.jacobian(lambda z: z.cubed(), x, variable=Own.variable).to_host().tolist() == [[3.0, 0.0], [0.0, 12.0]]
+    rows = mx.per_example_grad(lambda w, e: (w.cubed() * e.cubed()).sum(), x, x.unsqueeze(0), variable=Own.variable)
+    assert rows.to_host().tolist() == [[3.0, -96.0]]
 
 
 x = cpu.ones((3,))
