@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from moonxi.backends.cupy import gpu as gpu
     from moonxi.backends.numpy import NpArray as NpArray
     from moonxi.backends.numpy import numpy as numpy
+    from moonxi.compiled import CompileReport as CompileReport
+    from moonxi.compiled import compile as compile
+    from moonxi.compiled import compile_report as compile_report
     from moonxi.data import DataLoader as DataLoader
     from moonxi.data import Labelled as Labelled
     from moonxi.dtypes import BF16 as BF16
@@ -54,6 +57,7 @@ if TYPE_CHECKING:
     from moonxi.nn import Train as Train
     from moonxi.nn import value_and_grad as value_and_grad
     from moonxi.optim import Adam as Adam
+    from moonxi.optim import AdamW as AdamW
     from moonxi.optim import OptimizerState as OptimizerState
     from moonxi.optim import Sgd as Sgd
     from moonxi.profiled import BlasProfiled as BlasProfiled
@@ -93,12 +97,13 @@ _HOMES = {
     ),
     "moonxi.backends.cupy": ("GpuTensor", "gpu"),
     "moonxi.backends.numpy": ("NpArray", "numpy"),
+    "moonxi.compiled": ("CompileReport", "compile", "compile_report"),
     "moonxi.data": ("DataLoader", "Labelled"),
     "moonxi.dtypes": ("BF16", "F16", "F32", "F64"),
     "moonxi.key": ("Key",),
     "moonxi.linalg": ("einsum", "outer", "tensordot"),
     "moonxi.nn": ("Eval", "Mode", "Module", "State", "Train", "value_and_grad"),
-    "moonxi.optim": ("Adam", "OptimizerState", "Sgd"),
+    "moonxi.optim": ("Adam", "AdamW", "OptimizerState", "Sgd"),
     "moonxi.profiled": ("BlasProfiled", "ImageProfiled", "Profile", "Profiled", "profile"),
     "moonxi.shape_tensor": ("ShapeTensor",),
     "moonxi.train": ("Trainer",),

@@ -14,7 +14,7 @@ from moonxi.optim.muon import Muon, orthogonalized
 from moonxi.optim.nadam import NAdam
 from moonxi.optim.optimizer import Optimizer, RuleOptimizer
 from moonxi.optim.plateau import Plateau, PlateauState
-from moonxi.optim.predicate import Predicate, matrices, named
+from moonxi.optim.predicate import Predicate, matrices, named, weights
 from moonxi.optim.rmsprop import RmsProp
 from moonxi.optim.schedules import Schedule, constant, cosine, exponential, one_cycle, polynomial, step_decay, warm_up
 from moonxi.optim.sgd import Sgd
@@ -60,4 +60,5 @@ __all__ = [
     "polynomial",
     "step_decay",
     "warm_up",
+    "weights",
 ]

@@ -67,7 +67,7 @@ class Muon:
         if len(shape) != 2:
             raise OptionError(
                 f"Muon: {path} has {len(shape)} axes: only matrices can be made orthogonal; leave it to the rest, with "
-                "where=lambda path, shape: len(shape) == 2"
+                "where=optim.matrices"
             )
         return {"muon_momentum": shape}
 

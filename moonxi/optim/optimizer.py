@@ -84,7 +84,7 @@ class RuleOptimizer(Optimizer):
     weight_decay: float = 0.0
     """How strongly parameters are drawn towards 0; each class says in what way."""
     decay_where: Predicate | None = None
-    """The parameters that weight decay is for, such as `matrices`; ``None`` is all."""
+    """The parameters that weight decay is for, such as `weights`; ``None`` is all."""
 
     @override
     def __post_init__(self) -> None:

@@ -11,9 +11,14 @@ type Predicate = Callable[[str, Shape], bool]
 """From a parameter's path, such as ``blocks[0].norm.weight``, and its shape to whether it is meant."""
 
 
-def matrices(path: str, shape: Shape, /) -> bool:
+def weights(path: str, shape: Shape, /) -> bool:
     """Parameters of two or more axes: weights of linear layers and convolutions, but no biases and no norms."""
     return len(shape) >= 2
+
+
+def matrices(path: str, shape: Shape, /) -> bool:
+    """Parameters of exactly two axes: weights of linear layers, and tables of embeddings."""
+    return len(shape) == 2
 
 
 @dataclass(frozen=True, init=False)

@@ -86,7 +86,7 @@ OPTIMIZERS: dict[str, optim.Optimizer | optim.Muon] = {
         rest=optim.AdamW(lr=optim.step_decay(0.05, every=5, factor=0.5), weight_decay=0.1),
     ),
     "clipped_by_value": optim.Sgd(lr=0.3, clip_value=0.2),
-    "decay_of_matrices": optim.AdamW(lr=0.05, weight_decay=0.5, decay_where=optim.matrices),
+    "decay_of_matrices": optim.AdamW(lr=0.05, weight_decay=0.5, decay_where=optim.weights),
     "groups": optim.Grouped(
         groups=(optim.Group(optim.named("bias"), optim.Adam(lr=0.2, beta1=0.5, beta2=0.9)),), rest=optim.Adam(lr=0.05)
     ),

@@ -146,7 +146,7 @@ def test_muon_refuses_what_is_no_matrix_and_settings_that_make_no_sense() -> Non
     rest = optim.Sgd(lr=0.1)
     text = (
         r"^Muon: norm\.weight has 1 axes: only matrices can be made orthogonal; leave it to the rest, with "
-        r"where=lambda path, shape: len\(shape\) == 2$"
+        r"where=optim\.matrices$"
     )
     with pytest.raises(OptionError, match=text):
         optim.Muon(lr=0.1, rest=rest, where=named("weight")).init(net())
