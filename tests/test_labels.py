@@ -1,5 +1,6 @@
 from typing import Any
 
+import jaxtyping
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,7 +8,7 @@ from hypothesis import strategies as st
 
 from moonxi.autodiff import constant, variable
 from moonxi.backends.numpy import numpy
-from moonxi.dtypes import F32, F64
+from moonxi.dtypes import F32, F64, I64, Bool
 from moonxi.errors import OperandError
 from moonxi.traits import Labels, Mask, MlpTensor
 
@@ -147,3 +148,17 @@ def test_a_mask_under_differentiation_is_a_constant() -> None:
         assert mask.carrier.parents is None
     assert x.argmax(0).carrier.parents is None
     assert x.labels(np.array([1]))[0].carrier.parents is None
+
+
+@every_like
+def test_labels_and_masks_have_an_element_type_so_that_annotations_state_their_shape[T: MlpTensor](like: T) -> None:
+    labels, mask = like.labels(np.zeros((2, 3), int)), like.zeros((2, 3)) > 0.0
+    assert labels.dtype is I64
+    assert mask.dtype is Bool
+    integers: Any = jaxtyping.Int
+    truths: Any = jaxtyping.Bool
+    assert isinstance(labels, integers[Labels, "a 3"])
+    assert isinstance(mask, truths[Mask, "a 3"])
+    assert not isinstance(labels, integers[Labels, "a 4"])
+    assert not isinstance(labels, truths[Labels, "a 3"])
+    assert not isinstance(mask, truths[Mask, "3"])

@@ -11,7 +11,7 @@ def kl_divergence[T: Tensor](prediction: LogProbs[T], target: LogProbs[T], /, *,
 
     Both are ``(..., classes)`` and the divergences ``(...)``; their mean is what PyTorch calls "batchmean". A class
     with p = 0 counts for nothing, whatever q. Raises `ShapeError` unless the shapes are equal, and for the mean of an
-    empty batch. (Kullback and Leibler 1951, equation 2.3.)"""
+    empty batch. (Kullback and Leibler 1951.)"""
     shapes.equal("kl_divergence (prediction and target)", prediction.shape, target.shape)
     possible = target.value > float("-inf")
     log_p, log_q = (one.value.where(possible, 0.0) for one in (target, prediction))

@@ -21,7 +21,7 @@ def multiclass_hinge[T: Tensor](
     """The sum over the wrong classes of ``max(0, margin - x[right] + x[wrong])``, over the number of classes.
 
     ``logits`` are ``(..., classes)`` and ``labels`` ``(...)``. PyTorch's ``multi_margin_loss`` (Weston and Watkins
-    1999, equation 6, averaged). Raises `ShapeError` for the mean of an empty batch and where the shapes do not fit,
+    1999). Raises `ShapeError` for the mean of an empty batch and where the shapes do not fit,
     `LabelError` for a label that is not a class."""
     scores = logits.value
     right = scores.pick(labels).unsqueeze(-1)

@@ -102,6 +102,14 @@ def test_rms_norm_does_not_depend_on_the_scale(batch: list[int], features: int, 
     np.testing.assert_allclose(y, layer.forward(x).to_host(), rtol=1e-9)
 
 
+def test_norms_take_no_features_and_no_samples() -> None:
+    for shape in ((2, 0), (0,), (0, 0)):
+        assert nn.LayerNorm.init(0, like=CPU).forward(CPU.zeros(shape)).shape == shape
+        assert nn.RMSNorm.init(0, like=CPU).forward(CPU.zeros(shape)).shape == shape
+    assert nn.LayerNorm.init(3, like=CPU).forward(CPU.zeros((0, 3))).shape == (0, 3)
+    assert nn.RMSNorm.init(3, like=CPU).forward(CPU.zeros((0, 3))).shape == (0, 3)
+
+
 def test_constant_features_are_normalised_to_0_with_a_finite_gradient() -> None:
     x = mx.variable(CPU.full((2, 3), 7.0))
     y = nn.LayerNorm.init(3, like=CPU).map(mx.constant).forward(x)
