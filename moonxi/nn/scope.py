@@ -64,7 +64,7 @@ class Scope:
     def settle(self) -> None:
         """Keep the numbers of what was noted and not how they were computed."""
         for name, (state, value) in self._updates.items():
-            if isinstance(value, Grad):
+            if isinstance(value, Grad) and value.parents is not None:
                 self._updates[name] = state, value.constant(value.value)
 
     def copy(self) -> "Scope":
