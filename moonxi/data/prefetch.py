@@ -1,5 +1,6 @@
 """Numbered results that threads make ahead of the loop that takes them, in order."""
 
+import sys
 from collections.abc import Callable, Iterator
 from contextvars import copy_context
 from threading import Condition, Thread, current_thread
@@ -24,8 +25,9 @@ def ordered[B](make: Callable[[int], B], start: int, stop: int, /, *, workers: i
             yield board.take(number)
     finally:
         board.close()
-        # Where the collector of garbage closes this generator in one of its own threads, that thread ends by itself.
-        if current_thread() not in threads:
+        # The collector of garbage may close this generator in one of its own threads, which then ends by itself; and
+        # where the interpreter ends, its threads do not run any more, and nobody can wait for them.
+        if current_thread() not in threads and not sys.is_finalizing():
             for thread in threads:
                 if thread.ident is not None:
                     thread.join()

@@ -2,6 +2,8 @@
 
 import _thread
 import gc
+import subprocess
+import sys
 import threading
 import time
 import weakref
@@ -17,6 +19,7 @@ from hypothesis import strategies as st
 from moonxi.backends.numpy import numpy
 from moonxi.data import Augmented, Crop, DataLoader, Flip, Indices, LabelledArrays, Position
 from moonxi.errors import AxisError, DataError
+from tests.examples.program import environment
 
 
 class Fault(Exception):
@@ -160,6 +163,24 @@ def test_leaving_the_loop_ends_the_workers() -> None:
     assert threads() == []
 
 
+@pytest.mark.parametrize("keep", ["pass", "import sys; sys.kept = batches", "kept = [batches]; kept.append(kept)"])
+def test_a_program_that_ends_amid_an_epoch_ends(keep: str) -> None:
+    program = f"""
+import numpy as np
+from moonxi.backends.numpy import numpy
+from moonxi.data import DataLoader, LabelledArrays
+data = LabelledArrays(numpy(), np.zeros(100), np.zeros(100, int))
+batches = DataLoader(data, batch_size=1, workers=3).epoch(0)
+next(batches)
+{keep}
+print("end")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=environment(), capture_output=True, text=True, timeout=60, check=True
+    )
+    assert (done.stdout, done.stderr) == ("end\n", "")
+
+
 def test_an_exception_in_the_loop_ends_the_workers() -> None:
     loader = DataLoader(Numbers(500), batch_size=1, workers=4)
 
@@ -202,8 +223,10 @@ def test_workers_are_not_further_ahead_than_they_may() -> None:
     data = Numbers(100)
     batches = DataLoader(data, batch_size=1, workers=2, prefetch=3).epoch(0)
     next(batches)
-    time.sleep(0.05)
-    assert max(data.made) <= 6
+    end = time.monotonic() + 10
+    while len(data.made) < 7 and time.monotonic() < end:
+        time.sleep(0.005)
+    time.sleep(0.02)
     assert sorted(data.made) == list(range(7))
 
 
