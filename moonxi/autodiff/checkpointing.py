@@ -47,8 +47,6 @@ def _part[T: Tensor](f: Callable[..., object], inputs: Sequence[Grad[T]]) -> Gra
     surroundings = begun()
     alone = [_alone(one) for one in inputs]
     result = applied("checkpoint", f, *alone)
-    for one in surroundings:
-        one.settled()
     if result.parents is None:
         return result
     own = set(map(id, alone))
@@ -58,11 +56,11 @@ def _part[T: Tensor](f: Callable[..., object], inputs: Sequence[Grad[T]]) -> Gra
 
     def gradients(g: T) -> tuple[T, ...]:
         with ExitStack() as stack:
-            for one in surroundings:
-                stack.enter_context(one.again())
+            for again in surroundings:
+                stack.enter_context(again())
             anew = [kind(value, None if constant else ()) for kind, value, constant in values]
-            again = applied("checkpoint", f, *anew)
-        return pulled(again, g, *(one for one in anew if one.parents is not None), *held)
+            recomputed = applied("checkpoint", f, *anew)
+        return pulled(recomputed, g, *(one for one in anew if one.parents is not None), *held)
 
     together = Together(gradients)
     parents = tuple((one, Share("checkpoint", together, number)) for number, one in enumerate(taking_part))

@@ -2,28 +2,19 @@
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import Protocol
+
+type Again = Callable[[], AbstractContextManager[object]]
+"""Brings all back as it was, for as long as a computation is done once more; nothing of that remains."""
+
+_remembered: list[Callable[[], Again]] = []
 
 
-class Surroundings(Protocol):
-    """What stood around a computation when it began."""
-
-    def settled(self) -> None:
-        """Is told that the computation is over, and its graph to be let go."""
-
-    def again(self) -> AbstractContextManager[object]:
-        """All as it was, for as long as the computation is done once more; nothing of that remains."""
-
-
-_remembered: list[Callable[[], Surroundings]] = []
-
-
-def remember[F: Callable[[], Surroundings]](begin: F, /) -> F:
+def remember(begin: Callable[[], Again], /) -> Callable[[], Again]:
     """Have ``begin`` called before each computation that may be done once more. A decorator."""
     _remembered.append(begin)
     return begin
 
 
-def begun() -> list[Surroundings]:
+def begun() -> list[Again]:
     """The surroundings of a computation that begins now."""
     return [begin() for begin in _remembered]

@@ -10,8 +10,7 @@ from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import Self, cast
 
-from moonxi.autodiff import Grad
-from moonxi.autodiff.surroundings import remember
+from moonxi.autodiff.surroundings import Again, remember
 from moonxi.errors import ModuleError
 from moonxi.key import Key
 from moonxi.nn import tree
@@ -61,12 +60,6 @@ class Scope:
         _, value = self._updates.get(id(state), (state, state.value))
         return cast(T, value)  # noted for this very state
 
-    def settle(self) -> None:
-        """Keep the numbers of what was noted and not how they were computed."""
-        for name, (state, value) in self._updates.items():
-            if isinstance(value, Grad) and value.parents is not None:
-                self._updates[name] = state, value.constant(value.value)
-
     def copy(self) -> "Scope":
         """A scope as this one is now."""
         copy = Scope(self.root)
@@ -90,27 +83,20 @@ _active = _Active()
 
 
 @remember
-class _Part:
-    """The scope around a part of a computation that may be done once more: layers then find their names and keys."""
-
-    __slots__ = ("_at_begin", "_scope")
-
-    def __init__(self) -> None:
-        self._scope = _active.scope
-        self._at_begin = None if self._scope is None else self._scope.copy()
-
-    def settled(self) -> None:
-        if self._scope is not None:
-            self._scope.settle()
+def _reopened() -> Again:
+    """The scope as it is now, in which layers find the names and keys that they find from here on."""
+    now = None if _active.scope is None else _active.scope.copy()
 
     @contextmanager
-    def again(self) -> Iterator[None]:
+    def again() -> Iterator[None]:
         before = _active.scope
-        _active.scope = None if self._at_begin is None else self._at_begin.copy()
+        _active.scope = None if now is None else now.copy()
         try:
             yield
         finally:
             _active.scope = before
+
+    return again
 
 
 def active() -> Scope | None:
