@@ -55,3 +55,7 @@ class CheckpointError(MoonxiError, ValueError):
 
 class NonFiniteError(MoonxiError, ArithmeticError):
     """A loss or a parameter became NaN or infinite."""
+
+
+class CompileError(MoonxiError, RuntimeError):
+    """A step does what cannot be compiled, such as reading an element while it is traced."""

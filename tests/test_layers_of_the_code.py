@@ -19,7 +19,7 @@ LAYERS = (
     {"backends.numpy", "backends.cupy", "autodiff", "shape_tensor", "profiled"},
     {"linalg", "nn", "losses", "optim"},
     {"metrics"},
-    {"compile", "data"},
+    {"compiled", "data"},
     {"train"},
     {"cli"},
     {"__main__"},

@@ -8,7 +8,7 @@ from moonxi import shapes
 from moonxi.autodiff import levels
 from moonxi.autodiff.node import Node
 from moonxi.autodiff.tensor import Grad
-from moonxi.errors import GradientError
+from moonxi.errors import GradientError, OperandError
 from moonxi.traits import Tensor
 
 
@@ -22,6 +22,15 @@ def applied[T: Tensor](operation: str, f: Callable[..., Any], *arguments: Grad[T
         "result from its arguments, by operations of any tensor class; a plain tensor becomes one of these with "
         "constant(x)"
     )
+
+
+def same_level(operation: str, what: str, x: object, vector: object) -> None:
+    """Raise `OperandError` unless a vector is under as much differentiation as the point is."""
+    if levels.depth(x) != levels.depth(vector):
+        raise OperandError(
+            f"{operation}: the {what} is {levels.named(vector)}, the point {levels.named(x)}: both must be at one "
+            "level; bring one in with constant(x), or take the other out with x.value"
+        )
 
 
 def number[T: Tensor](operation: str, result: Grad[T]) -> Grad[T]:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any, overload
 
 from moonxi import shapes
-from moonxi.autodiff.applying import applied, number, pulled
+from moonxi.autodiff.applying import applied, number, pulled, same_level
 from moonxi.autodiff.blas import BlasGrad
 from moonxi.autodiff.image import ImageGrad
 from moonxi.autodiff.lift import constant, variable
@@ -27,6 +27,7 @@ def vjp(f: Any, x: Any, cotangent: Any, /, *, variable: Any = variable) -> objec
 
     ``cotangent`` has the shape of ``f(x)``, the product that of ``x``. Costs one call and one backward pass.
     For ``variable`` see `grad`."""
+    same_level("vjp", "cotangent", x, cotangent)
     z = variable(x)
     result = applied("vjp", f, z)
     shapes.equal("vjp (result and cotangent)", result.shape, cotangent.shape)
@@ -47,6 +48,7 @@ def jvp(f: Any, x: Any, tangent: Any, /) -> object:  # the overloads are the sig
     ``tangent`` has the shape of ``x``, the product that of ``f(x)``. There is no forward mode: ``u J`` is linear in
     ``u``, and its gradient with respect to ``u``, in the direction of the tangent, is the product. That costs one call
     and two backward passes, and keeps the graph of the call, which forward mode would not."""
+    same_level("jvp", "tangent", x, tangent)
     shapes.equal("jvp (point and tangent)", x.shape, tangent.shape)
     z = variable(constant(x))
     result = applied("jvp", f, z)
@@ -66,6 +68,7 @@ def hvp(f: Any, x: Any, vector: Any, /) -> object:  # the overloads are the sign
     """The Hessian of ``f``, a function to one number, at ``x``, times a vector of the shape of ``x``.
 
     The gradient of the gradient's inner product with the vector (Pearlmutter 1994): two backward passes, no matrix."""
+    same_level("hvp", "vector", x, vector)
     shapes.equal("hvp (point and vector)", x.shape, vector.shape)
     inner = variable(x)
     outer = variable(inner)

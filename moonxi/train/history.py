@@ -1,5 +1,6 @@
 """What a training run was like, epoch by epoch."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 
@@ -32,14 +33,21 @@ class History:
 
     epochs: list[EpochRecord] = field(default_factory=list)
     interrupted: bool = False
+    stopped: str | None = None
+    """Why a callback ended the run early; None if none did."""
 
 
 class Average:
     """Averages of named numbers, weighted by the number of samples."""
 
-    def __init__(self) -> None:
-        self._sums: dict[str, float] = {}
-        self.samples = 0
+    def __init__(self, sums: Mapping[str, float] | None = None, samples: int = 0) -> None:
+        self._sums = dict(sums or {})
+        self.samples = samples
+
+    @property
+    def sums(self) -> dict[str, float]:
+        """A copy of the sums, each value times its samples."""
+        return dict(self._sums)
 
     def add(self, values: dict[str, float], samples: int) -> None:
         """Count a batch in."""

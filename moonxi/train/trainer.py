@@ -1,44 +1,29 @@
 """`Trainer`: model, loss and optimizer, and the loop that brings them together."""
 
 import os
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from math import isfinite
-from typing import Any, Protocol, overload
+from typing import Any, overload
 
 from moonxi.autodiff import BlasGrad, Grad, ImageGrad, variable
 from moonxi.autodiff.lift import constant_beside
 from moonxi.errors import OptionError
 from moonxi.key import Key
 from moonxi.nn import Eval, Mode, Train, check_writable, save, value_and_grad
-from moonxi.optim import MlpOptimizer, Optimizer, OptimizerState, Trainable
+from moonxi.optim import MlpOptimizer, Optimizer, OptimizerState, mean_gradients
 from moonxi.shapes import fail
+from moonxi.train.batches import Batches, BatchOf, TrainableModel
+from moonxi.train.callback import Callback
+from moonxi.train.checkpoints import Checkpoints
 from moonxi.train.guard import not_finite
 from moonxi.train.history import Average, EpochRecord, History
-from moonxi.train.progress import epoch_bar, line
+from moonxi.train.json_fields import Json
+from moonxi.train.loop import Loop
+from moonxi.train.place import Place
+from moonxi.train.resuming import resumable
+from moonxi.train.settings import described, described_data
 from moonxi.traits import ImageModelTensor, MlpTensor, Tensor
-
-
-class BatchOf[T, G, Lifted](Protocol):
-    """A batch of ``T`` that is of class ``Lifted`` under differentiation: `Labelled`, or a dataclass of yours."""
-
-    @property
-    def size(self) -> int: ...
-    def map(self, f: Callable[[T], G], /) -> Lifted: ...
-
-
-class Batches[B](Protocol):
-    """What gives the batches of an epoch: a `DataLoader`, or a class of yours."""
-
-    def __len__(self) -> int: ...
-    def epoch(self, epoch: int, /) -> Iterator[B]: ...
-
-
-class TrainableModel[T: Tensor, G, M, Up](Trainable[T, M], Protocol):
-    """A model of class ``M`` that is of class ``Up`` under differentiation: every `Module`."""
-
-    def map(self, f: Callable[[T], G], /) -> Up: ...
 
 
 class Trainer[T: Tensor, M, B]:
@@ -140,6 +125,7 @@ class Trainer[T: Tensor, M, B]:
         self._variable = variable
         self._key = key
         self._epochs = 0
+        self._records: tuple[EpochRecord, ...] = ()
 
     @property
     def model(self) -> M:
@@ -156,19 +142,39 @@ class Trainer[T: Tensor, M, B]:
         """The number of steps made."""
         return self._now[2]
 
-    def step(self, batch: B, /) -> dict[str, float]:
+    def step(self, batch: B, /, *more: B) -> dict[str, float]:
         """One update from one batch; the loss and the named scalars before it.
 
-        Raises `NonFiniteError` if the loss is NaN or infinite; model and state are then those before the step."""
-        model: Any
+        From several batches it is one update too, by the mean of their gradients over all samples: that of one large
+        batch, with the memory of a small one. Raises `NonFiniteError` if the loss is NaN or infinite; model and state
+        are then those before the step."""
         model, state, steps = self._now
-        one: Any = batch  # that model, loss and batch fit was checked at construction
-        value, gradients = value_and_grad(self._loss, model, one, Train(self._key.fold(steps)), variable=self._variable)
-        values = _values(value)
-        if not isfinite(values["loss"]):
-            raise not_finite(steps, values["loss"], model.named_parameters(), gradients.named_parameters())
+        key = self._key.fold(steps)
+        if not more:
+            values, gradients, _ = self._gradients(model, batch, key)
+        else:
+            average = Average()
+            gradients = mean_gradients(self._parts((batch, *more), key, average))
+            values = average.values()
         self._now = (*self._optimizer.update(model, gradients, state), steps + 1)
         return values
+
+    def _parts(self, batches: Sequence[B], key: Key, average: Average) -> Iterator[tuple[Any, int]]:
+        """The gradients of batches and their sizes; running statistics go on from one to the next."""
+        model: Any = self.model
+        for number, batch in enumerate(batches):
+            values, gradients, size = self._gradients(model, batch, key.fold(number))
+            average.add(values, size)
+            model = model.with_state(gradients)
+            yield gradients, size
+
+    def _gradients(self, model: Any, batch: Any, key: Key) -> tuple[dict[str, float], Any, int]:
+        """That model, loss and batch fit was checked at construction."""
+        value, gradients = value_and_grad(self._loss, model, batch, Train(key), variable=self._variable)
+        values = _values(value)
+        if not isfinite(values["loss"]):
+            raise not_finite(self.steps, values["loss"], model.named_parameters(), gradients.named_parameters())
+        return values, gradients, batch.size
 
     def evaluate(self, data: Batches[B], /) -> dict[str, float]:
         """The loss and the named scalars over all of the data, in evaluation mode."""
@@ -181,6 +187,13 @@ class Trainer[T: Tensor, M, B]:
             average.add(_values(self._loss(lifted, one.map(constant), Eval())), one.size)
         return average.values()
 
+    def predict[X, Y](self, data: Batches[X], forward: Callable[[M, X], Y], /) -> Iterator[Y]:
+        """What ``forward(model, batch)`` gives for each batch of the data, in order, with the model of now.
+
+        Each is computed when it is asked for. Nothing is recorded for differentiation, and no label is needed."""
+        model = self.model
+        return (forward(model, batch) for batch in data.epoch(0))
+
     def fit(
         self,
         data: Batches[B],
@@ -191,53 +204,82 @@ class Trainer[T: Tensor, M, B]:
         save_to: str | os.PathLike[str] | None = None,
         progress: bool = True,
         after_epoch: Callable[[EpochRecord], None] | None = None,
+        callbacks: Sequence[Callback[M]] = (),
+        accumulate: int = 1,
+        checkpoints: Checkpoints | None = None,
+        resume: bool = False,
     ) -> History:
         """Train for a number of epochs, and after each evaluate on ``test``. A second call goes on with the next epoch.
 
         With ``progress`` there is a bar for each epoch on a terminal and a line after it. Ctrl-C ends the run cleanly:
         the history says so, and the model is that after the last whole step. With ``save_to`` the weights are written
-        there at the end, and then too. ``after_epoch`` is given the record of each epoch at its end.
+        there at the end, and then too. ``after_epoch`` is given the record of each epoch at its end, and then each of
+        the ``callbacks`` in turn. With ``accumulate`` each update is from so many batches: see `step`.
 
-        Raises `NonFiniteError` as `step` does, and before the first step `CheckpointError` if nothing can be written
-        there and `OptionError` for a negative number of epochs."""
+        With ``checkpoints`` the run is written there after each epoch and as these say. With ``resume`` as well it goes
+        on from the last one, if there is any, and ``epochs`` counts from the very beginning: the same program started
+        again after a crash ends, on the same machine with the same number of threads, with the same bits.
+
+        Raises `NonFiniteError` as `step` does, and before the first step `CheckpointError` if nothing can be written,
+        or the folder has checkpoints of another run, and `OptionError` for a negative number of epochs, ``accumulate``
+        < 1 and ``resume`` without checkpoints."""
         if epochs < 0:
             raise OptionError(f"fit: epochs={epochs}: the number of epochs is not negative")
+        if accumulate < 1:
+            raise OptionError(f"fit: accumulate={accumulate}: an update is from at least 1 batch")
+        if resume and checkpoints is None:
+            raise OptionError("fit: resume=True without checkpoints: name the folder, checkpoints=Checkpoints(folder)")
         if save_to is not None:
             check_writable(save_to)
+        settings: Json = {
+            "model": type(self.model).__qualname__,
+            "loss": described(self._loss),
+            "optimizer": described(self._optimizer),
+            "key": [self._key.low, self._key.high],
+            "accumulate": accumulate,
+            "data": described_data(data),
+        }
+        place = Place(epoch=self._epochs, steps=self.steps, records=self._records)
         history = History()
-        try:
-            last = self._epochs + epochs
-            while self._epochs < last:
-                record = self._epoch(data, self._epochs, last, test, progress)
-                self._epochs += 1
-                history.epochs.append(record)
+        if checkpoints is not None:
+            last = resumable(checkpoints, settings, self.steps, resume=resume)
+            if last is not None:
+                place = last.manifest.place
+                model: Any = self.model
+                self._now = (*last.restored(model, self.state), place.steps)
+                history.epochs.extend(place.records)
                 if progress:
-                    print(line(record, last), flush=True)
-                if after_epoch is not None:
-                    after_epoch(record)
-        except KeyboardInterrupt:
-            history.interrupted = True
-            if progress:
-                print(f"\ninterrupted after step {self.steps}", flush=True)
-        if save_to is not None:
+                    print(f"resumed from {last.path}: epoch {place.epoch + 1}, batch {place.batch}", flush=True)
+
+        def write(place: Place, metrics: Mapping[str, float]) -> None:
             model: Any = self.model
-            save(model, save_to)
+            if checkpoints is not None:
+                checkpoints.save(model, self.state, place=place, settings=settings, metrics=metrics)
+
+        loop = Loop(
+            self,
+            data,
+            test=test,
+            until=epochs if resume else self._epochs + epochs,
+            accumulate=accumulate,
+            progress=progress,
+            callbacks=callbacks,
+            after_epoch=after_epoch,
+            save=None if checkpoints is None else write,
+            every=None if checkpoints is None else checkpoints.every,
+            place=place,
+            history=history,
+        )
+        try:
+            loop.run()
+        finally:
+            self._epochs, self._records = loop.place.epoch, loop.place.records
+        if save_to is not None:
+            trained: Any = self.model
+            save(trained, save_to)
             if progress:
                 print(f"weights saved to {os.fspath(save_to)}", flush=True)
         return history
-
-    def _epoch(self, data: Batches[B], epoch: int, epochs: int, test: Batches[B] | None, progress: bool) -> EpochRecord:
-        average = Average()
-        start = time.perf_counter()
-        with epoch_bar(f"epoch {epoch + 1}/{epochs}", len(data), shown=progress) as bar:
-            for batch in data.epoch(epoch):
-                values = self.step(batch)
-                one: Any = batch
-                average.add(values, one.size)
-                bar.advance(average.values(), average.samples / (time.perf_counter() - start))
-        seconds = time.perf_counter() - start
-        after = {} if test is None else self.evaluate(test)
-        return EpochRecord(epoch, self.steps, average.values(), after, seconds, average.samples)
 
 
 def _values(result: Any) -> dict[str, float]:

@@ -1,7 +1,7 @@
 """`grad`, `vjp`, `jvp`, `hvp`, `jacobian`, `hessian` and `per_example_grad`: against PyTorch, closed forms, nested."""
 
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 import pytest
@@ -150,6 +150,42 @@ def test_shapes_alone_go_through_all_of_them() -> None:
     assert mx.per_example_grad(lambda w, e: (e.unsqueeze(0) @ w).sum(), w, x).shape == (n, 4, 5)
 
 
+class Attending(mx.Tensor, mx.BlasTensor, Protocol):
+    """An intersection of traits that a user has made."""
+
+
+def scores[T: Attending](x: T) -> T:
+    return (x @ x.transpose()).softmax(1).log().sum()
+
+
+def pooled[T: mx.ImageModelTensor](x: T) -> T:
+    return x.avg_pool2d(2).square().sum()
+
+
+def all_of_scores[T: Attending](x: T) -> tuple[T, T, T, T]:
+    """In generic code of the user's own bound, at its own level."""
+    return mx.grad(scores, x), mx.hvp(scores, x, x), mx.jvp(scores, x, x)[1], mx.hessian(scores, x)
+
+
+def test_functions_of_any_bound_are_differentiated_in_generic_code() -> None:
+    x = cpu.normal((2, 2), mx.Key(0))
+    plain: tuple[mx.NpArray[mx.F64], ...] = all_of_scores(x)
+    lifted = all_of_scores(mx.variable(x))
+    for one, other in zip(plain, lifted, strict=True):
+        np.testing.assert_array_equal(one.to_host(), other.value.to_host())
+    gradient, product, slope, matrix = plain
+    np.testing.assert_allclose(slope.item(), (gradient * x).sum().item(), rtol=1e-12)
+    np.testing.assert_allclose(product.to_host(), mx.tensordot(matrix, x, 2).to_host(), rtol=1e-12)
+
+
+def test_functions_of_images_are_differentiated() -> None:
+    x = cpu.normal((1, 1, 4, 4), mx.Key(0))
+    means = x.to_host().reshape(2, 2, 2, 2).mean((1, 3))
+    expected = np.kron(means, np.ones((2, 2))) / 2.0
+    np.testing.assert_allclose(mx.grad(pooled, x).to_host()[0, 0], expected, rtol=1e-12)
+    np.testing.assert_allclose(mx.hvp(pooled, x, x).to_host(), mx.grad(pooled, x).to_host(), rtol=1e-12)
+
+
 class Own[T: mx.MlpTensor](mx.BlasGrad[T]):
     """A class of another package, with an operation of its own."""
 
@@ -211,3 +247,17 @@ def test_a_result_of_another_level_is_refused() -> None:
 def test_a_tensor_of_another_level_that_is_held_is_refused() -> None:
     with pytest.raises(OperandError, match=r"^multiply: ImageGrad\[NpArray\[F64\]\] with NpArray\[F64\]: both"):
         mx.grad(lambda z: (z * x).sum(), x)  # type: ignore[operator]  # the mistake
+
+
+def test_directions_of_another_level_are_refused() -> None:
+    lifted = mx.constant(x)
+    rule = (
+        r" is ImageGrad\[NpArray\[F64\]\], the point NpArray\[F64\]: both must be at one level; bring one in with "
+        r"constant\(x\), or take the other out with x.value$"
+    )
+    with pytest.raises(OperandError, match="^vjp: the cotangent" + rule):
+        mx.vjp(lambda z: z, x, lifted)  # type: ignore[tensor-mix]  # the mistake
+    with pytest.raises(OperandError, match="^jvp: the tangent" + rule):
+        mx.jvp(lambda z: z, x, lifted)  # type: ignore[tensor-mix]  # the mistake
+    with pytest.raises(OperandError, match="^hvp: the vector" + rule):
+        mx.hvp(cubes, x, lifted)  # type: ignore[tensor-mix]  # the mistake

@@ -1,0 +1,8 @@
+"""A step, traced once and replayed: `compile`."""
+
+from moonxi.compiled.graph import Graph, Node
+from moonxi.compiled.optimising import Pass
+from moonxi.compiled.report import CompileReport, TraceReport
+from moonxi.compiled.step import compile, compile_report
+
+__all__ = ["CompileReport", "Graph", "Node", "Pass", "TraceReport", "compile", "compile_report"]

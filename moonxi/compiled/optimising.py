@@ -1,0 +1,22 @@
+"""All passes on a graph, in the order that lets each find most."""
+
+from collections.abc import Collection, Mapping
+from typing import Literal
+
+from moonxi.compiled.graph import Graph
+from moonxi.compiled.passes import common_subexpressions, constant_folding, dead_code
+from moonxi.dtypes import DType
+
+type Pass = Literal["common_subexpressions", "constant_folding", "dead_code", "fusion", "memory_plan"]
+"""What can be left out, to look for a fault: the passes on the graph, and two of the plan for its replay."""
+
+
+def optimised(graph: Graph, examples: Mapping[type[DType], object], without: Collection[Pass] = (), /) -> Graph:
+    """The graph after the passes; ``examples`` has a tensor of the backend for each element type."""
+    if "common_subexpressions" not in without:
+        graph = common_subexpressions(graph)
+    if "constant_folding" not in without:
+        graph = constant_folding(graph, examples)
+    if "dead_code" not in without:
+        graph = dead_code(graph)
+    return graph

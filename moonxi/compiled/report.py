@@ -1,0 +1,43 @@
+"""What compiling a step came to, for people to read."""
+
+from dataclasses import dataclass
+from typing import override
+
+from moonxi.compiled.graph import Graph
+
+
+@dataclass(frozen=True, slots=True)
+class TraceReport:
+    """One graph of a step: for arguments of one structure, with one set of shapes and settings."""
+
+    nodes_traced: int
+    nodes_left: int
+    """After the passes."""
+    fusions: tuple[int, ...]
+    """For each group of operations that is computed block by block, how many they are."""
+    peak_bytes: int
+    """Memory that is planned for intermediate results; 0 where the backend takes it as it goes."""
+    seconds: float
+    """For tracing, twice, and for the passes."""
+    replays: int
+    graph: Graph
+    """After the passes; it can be printed."""
+
+    @override
+    def __str__(self) -> str:
+        fused = f"{len(self.fusions)} fusions of {sum(self.fusions)} operations" if self.fusions else "no fusions"
+        return (
+            f"{self.nodes_traced} operations traced, {self.nodes_left} left, {fused}, {self.peak_bytes:,} bytes "
+            f"planned, {self.seconds:.3f} s, {self.replays} replays"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class CompileReport:
+    """Every graph of a step, in the order in which they were traced."""
+
+    traces: tuple[TraceReport, ...]
+
+    @override
+    def __str__(self) -> str:
+        return "\n".join(f"trace {number}: {one}" for number, one in enumerate(self.traces, 1)) or "not traced yet"

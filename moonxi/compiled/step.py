@@ -1,0 +1,140 @@
+"""`compile`: a step that is traced once for each structure of its arguments, and replayed from then on."""
+
+import threading
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from functools import wraps
+from time import perf_counter
+from typing import Final, cast
+from weakref import WeakKeyDictionary
+
+from moonxi.autodiff import Grad
+from moonxi.compiled.graph import Graph
+from moonxi.compiled.optimising import Pass, optimised
+from moonxi.compiled.replaying import Replay, replay_of
+from moonxi.compiled.report import CompileReport, TraceReport
+from moonxi.compiled.structure import Found, Structure, flattened, is_tensor, spec_of
+from moonxi.compiled.surroundings import Surroundings, function_of, surroundings_of
+from moonxi.compiled.traced import TracedTensor
+from moonxi.compiled.tracing import traced
+from moonxi.dtypes import DType
+from moonxi.errors import CompileError
+
+LIMIT: Final = 16
+"""How many graphs a step may have."""
+
+
+@dataclass(slots=True)
+class _Program:
+    """One graph, ready to run, and what it is good for."""
+
+    arguments: Structure
+    surroundings: Surroundings
+    result: Structure
+    graph: Graph
+    replay: Replay
+    nodes_traced: int
+    seconds: float
+    replays: int = 0
+
+
+class _Compiled:
+    """What stands for a step that is compiled."""
+
+    def __init__(self, step: Callable[..., object], without: Collection[Pass]) -> None:
+        self._step = step
+        self._without = frozenset(without)
+        self._roots, self._bound, self._function = function_of(step)
+        self._programs: list[_Program] = []
+        self._lock = threading.Lock()
+
+    def __call__(self, *positional: object, **named: object) -> object:
+        arguments = (*self._bound, *positional), named
+        with self._lock:
+            for program in self._programs:
+                found = Found([], [])
+                if program.arguments.match(arguments, found) and found.distinct() and program.surroundings.match():
+                    program.replays += 1
+                    return program.result.build(program.replay.run(found.leaves), [])
+            found, structure = flattened(arguments, "the arguments")
+            tensors = [leaf for leaf in found.leaves if is_tensor(leaf)]
+            if not any(isinstance(one, TracedTensor | Grad) for one in tensors):
+                return self._first_call(found, structure, tensors)
+        return self._step(*positional, **named)  # within another step, or under differentiation, it is plain Python
+
+    def _first_call(self, found: Found, structure: Structure, tensors: list[object]) -> object:
+        classes = list(dict.fromkeys(map(type, tensors)))
+        if len(classes) != 1:
+            names = " and ".join(cls.__name__ for cls in classes) or "none"
+            raise CompileError(f"compile: the tensors among the arguments are {names}: they must be of one class")
+        if len(self._programs) == LIMIT:
+            raise CompileError(
+                f"compile: {self._name}: {LIMIT} graphs, and these arguments need another one: shapes, Python numbers "
+                "and what the step reads from outside are parts of a graph; pass what changes from call to call as a "
+                "tensor, such as x.full((), lr), and give batches one size"
+            )
+        start = perf_counter()
+        users = [record.__class__ for record in found.records]
+        surroundings = surroundings_of([*self._roots, *dict.fromkeys(users)])
+        made = traced(self._function, structure, found.leaves, classes[0])
+        if changed := surroundings.changed():
+            raise CompileError(
+                f"compile: the step changes {' and '.join(changed)}, which is outside of it: a replay would not; "
+                "return the new value as a result"
+            )
+        graph = optimised(made.graph, {spec_of(one).dtype or DType: one for one in tensors}, self._without)
+        replay = replay_of(graph, classes[0], self._without)
+        seconds = perf_counter() - start
+        program = _Program(structure, surroundings, made.result, graph, replay, len(made.graph.nodes), seconds)
+        self._programs.insert(0, program)
+        return made.result.build(replay.run(found.leaves), [])
+
+    @property
+    def _name(self) -> str:
+        return getattr(self._step, "__qualname__", type(self._step).__name__)
+
+    def report(self) -> CompileReport:
+        """What was traced until now."""
+        with self._lock:
+            return CompileReport(
+                tuple(
+                    TraceReport(
+                        one.nodes_traced,
+                        len(one.graph.nodes),
+                        one.replay.fusions,
+                        one.replay.peak_bytes,
+                        one.seconds,
+                        one.replays,
+                        one.graph,
+                    )
+                    for one in reversed(self._programs)
+                )
+            )
+
+
+_compiled: WeakKeyDictionary[Callable[..., object], _Compiled] = WeakKeyDictionary()
+
+
+def compile[F: Callable[..., object]](step: F, /, *, without: Collection[Pass] = ()) -> F:
+    """The same function, traced at the first call and replayed at later ones.
+
+    The step is a pure function of its arguments: models, optimizer states, batches, keys; shapes and Python numbers
+    among them, and what the function reads from outside, belong to the graph, and others make another one. ``without``
+    names passes to leave out, to look for a fault. Raises `CompileError` at the call, for a step that reads elements,
+    does something else when it is traced again, or needs too many graphs."""
+    made = _Compiled(step, without)
+
+    @wraps(step)
+    def call(*positional: object, **named: object) -> object:
+        return made(*positional, **named)
+
+    _compiled[call] = made
+    return cast(F, call)  # it takes and gives what the step does
+
+
+def compile_report(step: Callable[..., object], /) -> CompileReport:
+    """What compiling ``step`` came to until now. Raises `CompileError` for a function that is not compiled."""
+    made = _compiled.get(step)
+    if made is None:
+        raise CompileError(f"compile_report: {step!r} is not compiled: give what compile(step) returned")
+    return made.report()

@@ -1,0 +1,257 @@
+"""Arguments and results as a list of leaves and the structure around them.
+
+Leaves are tensors and keys. Dataclasses, lists, tuples and dicts are looked into; numbers, strings, functions and the
+like belong to the structure. What is one object in two places is one leaf, as a tied weight is.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from enum import Enum
+from functools import cached_property
+from types import BuiltinFunctionType, FunctionType
+from typing import override
+
+from moonxi.compiled.graph import Spec, exact
+from moonxi.errors import CompileError
+from moonxi.key import Key
+from moonxi.traits import Tensor
+
+_PLAIN = (bool, int, float, complex, str, bytes, type, Enum, slice, range, frozenset, FunctionType, BuiltinFunctionType)
+_tensor_classes: dict[type, bool] = {}
+
+
+@dataclass(slots=True)
+class Found:
+    """What was met on a walk: the leaves, and the records, each once."""
+
+    leaves: list[object]
+    records: list[object]
+
+    def distinct(self) -> bool:
+        """Whether no object stands for two of them."""
+        everything = [*self.leaves, *self.records]
+        return len(set(map(id, everything))) == len(everything)
+
+
+class Structure(ABC):
+    """What stands around the leaves."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def match(self, value: object, found: Found, /) -> bool:
+        """Whether the value has this structure; its leaves are then found in order."""
+
+    @abstractmethod
+    def build(self, leaves: Sequence[object], records: list[object], /) -> object:
+        """A value of this structure with other leaves."""
+
+
+@dataclass(frozen=True, slots=True)
+class TensorLeaf(Structure):
+    """A tensor of one class, shape and element type: a new one, or one that was met before."""
+
+    number: int
+    cls: type
+    spec: Spec
+
+    @override
+    def match(self, value: object, found: Found, /) -> bool:
+        leaves = found.leaves
+        if self.number < len(leaves):
+            return leaves[self.number] is value
+        if value.__class__ is not self.cls:
+            return False
+        leaves.append(value)
+        shape, dtype = value.shape, value.dtype  # type: ignore[attr-defined]  # the class of a tensor
+        return shape == self.spec.shape and dtype is self.spec.dtype
+
+    @override
+    def build(self, leaves: Sequence[object], records: list[object], /) -> object:
+        return leaves[self.number]
+
+
+@dataclass(frozen=True, slots=True)
+class KeyLeaf(Structure):
+    """A random key."""
+
+    number: int
+
+    @override
+    def match(self, value: object, found: Found, /) -> bool:
+        if self.number < len(found.leaves):
+            return found.leaves[self.number] is value
+        found.leaves.append(value)
+        return value.__class__ is Key
+
+    @override
+    def build(self, leaves: Sequence[object], records: list[object], /) -> object:
+        return leaves[self.number]
+
+
+@dataclass(frozen=True, slots=True)
+class Static(Structure):
+    """A value that belongs to the structure."""
+
+    value: object
+
+    @override
+    def match(self, value: object, found: Found, /) -> bool:
+        return value is self.value or (type(value) is type(self.value) and exact(value) == exact(self.value))
+
+    @override
+    def build(self, leaves: Sequence[object], records: list[object], /) -> object:
+        return self.value
+
+
+@dataclass(frozen=True, slots=True)
+class Items(Structure):
+    """A list, a tuple or a named tuple."""
+
+    cls: type
+    parts: tuple[Structure, ...]
+
+    @override
+    def match(self, value: object, found: Found, /) -> bool:
+        if value.__class__ is not self.cls or not isinstance(value, list | tuple) or len(value) != len(self.parts):
+            return False
+        return all(part.match(one, found) for part, one in zip(self.parts, value, strict=True))
+
+    @override
+    def build(self, leaves: Sequence[object], records: list[object], /) -> object:
+        parts = [part.build(leaves, records) for part in self.parts]
+        if issubclass(self.cls, tuple):
+            return tuple.__new__(self.cls, parts)
+        return parts
+
+
+@dataclass(frozen=True, slots=True)
+class Entries(Structure):
+    """A dict."""
+
+    keys: tuple[object, ...]
+    parts: tuple[Structure, ...]
+
+    @override
+    def match(self, value: object, found: Found, /) -> bool:
+        if not isinstance(value, dict) or tuple(value) != self.keys:
+            return False
+        return all(part.match(one, found) for part, one in zip(self.parts, value.values(), strict=True))
+
+    @override
+    def build(self, leaves: Sequence[object], records: list[object], /) -> object:
+        return {key: part.build(leaves, records) for key, part in zip(self.keys, self.parts, strict=True)}
+
+
+@dataclass(frozen=True, slots=True)
+class Record(Structure):
+    """A dataclass, which is built without its ``__init__``."""
+
+    number: int
+    cls: type
+    names: tuple[str, ...]
+    parts: tuple[Structure, ...]
+
+    @override
+    def match(self, value: object, found: Found, /) -> bool:
+        if value.__class__ is not self.cls:
+            return False
+        found.records.append(value)
+        for name, part in zip(self.names, self.parts, strict=True):
+            if not part.match(getattr(value, name, _MISSING), found):
+                return False
+        return True
+
+    @override
+    def build(self, leaves: Sequence[object], records: list[object], /) -> object:
+        new: object = object.__new__(self.cls)
+        records.append(new)
+        for name, part in zip(self.names, self.parts, strict=True):
+            object.__setattr__(new, name, part.build(leaves, records))
+        return new
+
+
+@dataclass(frozen=True, slots=True)
+class Again(Structure):
+    """A record that was met before."""
+
+    number: int
+
+    @override
+    def match(self, value: object, found: Found, /) -> bool:
+        return found.records[self.number] is value
+
+    @override
+    def build(self, leaves: Sequence[object], records: list[object], /) -> object:
+        return records[self.number]
+
+
+_MISSING = object()
+
+
+def is_tensor(value: object) -> bool:
+    """Whether it is a tensor; of each class the traits are looked up once."""
+    cls = value.__class__
+    known = _tensor_classes.get(cls)
+    if known is None:
+        known = _tensor_classes[cls] = not isinstance(value, type) and isinstance(value, Tensor)
+    return known
+
+
+def spec_of(tensor: object) -> Spec:
+    """The shape and the element type of a tensor."""
+    return Spec(tensor.shape, tensor.dtype)  # type: ignore[attr-defined]  # a tensor has both
+
+
+def flattened(value: object, what: str, leaf: Callable[[object], bool] = is_tensor) -> tuple[Found, Structure]:
+    """The leaves and the structure of a value, which ``what`` names in messages; ``leaf`` tells the tensors.
+
+    Raises `CompileError` for an object that is neither looked into nor compared by its value."""
+    found = Found([], [])
+    numbers: dict[int, int] = {}
+    again: dict[int, int] = {}
+
+    def visit(value: object, path: str) -> Structure:
+        if leaf(value):
+            number = numbers.setdefault(id(value), len(found.leaves))
+            if number == len(found.leaves):
+                found.leaves.append(value)
+            return TensorLeaf(number, type(value), spec_of(value))
+        if isinstance(value, Key):
+            number = numbers.setdefault(id(value), len(found.leaves))
+            if number == len(found.leaves):
+                found.leaves.append(value)
+            return KeyLeaf(number)
+        if value is None or isinstance(value, _PLAIN):
+            return Static(value)
+        if is_dataclass(value):
+            if id(value) in again:
+                return Again(again[id(value)])
+            number = again[id(value)] = len(found.records)
+            found.records.append(value)
+            names = attributes(value)
+            parts = tuple(visit(getattr(value, name), f"{path}.{name}") for name in names)
+            return Record(number, type(value), names, parts)
+        if type(value) is list or isinstance(value, tuple):
+            return Items(type(value), tuple(visit(one, f"{path}[{n}]") for n, one in enumerate(value)))
+        if type(value) is dict:
+            return Entries(tuple(value), tuple(visit(one, f"{path}[{key!r}]") for key, one in value.items()))
+        raise CompileError(
+            f"compile: {path} is of class {type(value).__name__}: only tensors, keys, numbers, strings, functions, "
+            "dataclasses, lists, tuples and dicts go in and out of a compiled step; make it one of these"
+        )
+
+    return found, visit(value, what)
+
+
+def attributes(record: object) -> tuple[str, ...]:
+    """The fields of a dataclass that it has, and what else was set on it, less cached properties."""
+    names = [one.name for one in fields(record) if hasattr(record, one.name)]  # type: ignore[arg-type]  # a dataclass
+    cls = type(record)
+    others = [
+        name
+        for name in getattr(record, "__dict__", {})
+        if name not in names and not isinstance(getattr(cls, name, None), cached_property)
+    ]
+    return (*names, *others)

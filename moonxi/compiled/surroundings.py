@@ -1,0 +1,151 @@
+"""What a step reads besides its arguments: variables of the functions around it, globals, defaults.
+
+Their values are a part of what a traced graph is good for, as shapes are: where one has changed, the step is traced
+anew. A tensor among them is refused, and so is an object that cannot be compared by its value.
+"""
+
+import inspect
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, is_dataclass
+from functools import partial
+from types import CodeType, FunctionType, MethodType, ModuleType
+
+from moonxi.compiled.structure import Found, Structure, flattened, is_tensor
+from moonxi.errors import CompileError
+from moonxi.key import Key
+
+_FRAMEWORK = frozenset({"moonxi", "numpy", "jaxtyping", "beartype"})
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """The places that are read, and what stood there."""
+
+    places: tuple[Callable[[], object], ...]
+    names: tuple[str, ...]
+    structures: tuple[Structure, ...]
+
+    def match(self) -> bool:
+        """Whether everything is as it was."""
+        return all(one.match(read(), Found([], [])) for read, one in zip(self.places, self.structures, strict=True))
+
+    def changed(self) -> list[str]:
+        """The names of what is not as it was."""
+        triples = zip(self.names, self.places, self.structures, strict=True)
+        return [name for name, read, one in triples if not one.match(read(), Found([], []))]
+
+
+def surroundings_of(roots: list[object]) -> Surroundings:
+    """What functions and classes read, and what those read that they call.
+
+    Raises `CompileError` for what can be no part of a key."""
+    found: dict[str, tuple[Callable[[], object], Structure]] = {}
+    seen: set[int] = set()
+    waiting = list(roots)
+    while waiting:
+        one = waiting.pop()
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        for name, read in _read_by(one):
+            value = read()
+            waiting.extend(_leads_to(value))
+            if not isinstance(value, ModuleType):
+                found.setdefault(name, (read, _compared(value, name)))
+    return Surroundings(
+        tuple(read for read, _ in found.values()), tuple(found), tuple(one for _, one in found.values())
+    )
+
+
+def _compared(value: object, name: str) -> Structure:
+    met, structure = flattened(value, name)
+    if any(map(is_tensor, met.leaves)):
+        raise CompileError(
+            f"compile: {name} is or holds a tensor that the step reads from outside: a graph would keep the value that "
+            "it had at the first call; pass it to the step as an argument"
+        )
+    if any(isinstance(leaf, Key) for leaf in met.leaves):
+        raise CompileError(
+            f"compile: {name} is or holds a random key that the step reads from outside: each call would draw the same "
+            "numbers; pass the key to the step as an argument"
+        )
+    return structure
+
+
+def _leads_to(value: object) -> Iterator[object]:
+    """Functions and classes of the user that a value brings along."""
+    if isinstance(value, FunctionType):
+        value = inspect.unwrap(value)
+    if isinstance(value, FunctionType | type) and _is_users(value):
+        yield value
+    elif is_dataclass(value) and _is_users(type(value)):
+        yield type(value)
+
+
+def _is_users(value: FunctionType | type) -> bool:
+    root = (value.__module__ or "").partition(".")[0]
+    if root in _FRAMEWORK or (root in sys.stdlib_module_names and root != "__main__"):
+        return False
+    file = getattr(sys.modules.get(value.__module__), "__file__", None) or ""
+    return "site-packages" not in file
+
+
+def _read_by(one: object) -> Iterator[tuple[str, Callable[[], object]]]:
+    """What a function reads, each with a name and a way to read it again; of a class what its methods read."""
+    if isinstance(one, type):
+        for member in vars(one).values():
+            inner = getattr(member, "__func__", member)
+            if isinstance(inner, FunctionType):
+                yield from _read_by(inspect.unwrap(inner))
+        return
+    if not isinstance(one, FunctionType):
+        return
+    where = f"of {one.__qualname__}"
+    for variable, cell in zip(one.__code__.co_freevars, one.__closure__ or (), strict=True):
+        if variable != "__class__":
+            yield f"{variable} {where}", partial(getattr, cell, "cell_contents", None)
+    if one.__defaults__:
+        yield f"defaults {where}", partial(getattr, one, "__defaults__")
+    if one.__kwdefaults__:
+        yield f"keyword defaults {where}", partial(getattr, one, "__kwdefaults__")
+    names = set(_names(one.__code__))
+    for name in sorted(names & one.__globals__.keys()):
+        value = one.__globals__[name]
+        if isinstance(value, ModuleType):
+            yield from _read_of_module(value, name, names)
+        else:
+            yield f"{name} of {one.__module__}", partial(one.__globals__.get, name)
+
+
+def _read_of_module(module: ModuleType, name: str, names: set[str]) -> Iterator[tuple[str, Callable[[], object]]]:
+    """The settings in a module that a function may read: values that are neither code nor unknown objects."""
+    if module.__name__.partition(".")[0] in _FRAMEWORK:
+        return
+    for one in sorted(names & vars(module).keys()):
+        value = vars(module)[one]
+        if isinstance(value, bool | int | float | str | FunctionType | type | tuple) or is_dataclass(value):
+            yield f"{name}.{one}", partial(vars(module).get, one)
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    """The global and attribute names in a function and in the functions within it."""
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _names(constant)
+
+
+def function_of(step: Callable[..., object]) -> tuple[list[object], tuple[object, ...], Callable[..., object]]:
+    """The roots of a step, the objects that it is bound to, which are arguments, and what is called with them first."""
+    if isinstance(step, MethodType):
+        return [inspect.unwrap(step.__func__)], (step.__self__,), step.__func__
+    if isinstance(step, partial):
+        roots, bound, function = function_of(step.func)
+        if step.keywords:
+            raise CompileError("compile: partial(..., name=value): give the arguments by position, or write a function")
+        return roots, (*bound, *step.args), function
+    if isinstance(step, FunctionType):
+        return [inspect.unwrap(step)], (), step
+    call = type(step).__call__
+    return [call], (step,), call

@@ -1,0 +1,52 @@
+"""Files that are there whole or not at all, also after a power cut."""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+from secrets import token_hex
+from typing import Final
+
+from moonxi.errors import CheckpointError
+
+PART: Final = ".moonxi-part-"
+"""How the names of files begin that are not whole yet, or never became so because the process was killed."""
+
+
+def write_whole(path: Path, data: bytes, /) -> None:
+    """Write a file beside its place, synchronise and rename it, and synchronise the folder.
+
+    Raises `CheckpointError` if any of this fails; an older file of that name is then still there, or the new one."""
+    part = path.parent / f"{PART}{os.getpid()}-{token_hex(8)}"
+    try:
+        descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+        try:
+            rest = memoryview(data)
+            while rest:
+                rest = rest[os.write(descriptor, rest) :]
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        os.replace(part, path)
+        _synchronise(path.parent)
+    except BaseException as error:  # also an interrupt leaves nothing behind
+        with suppress(OSError, ValueError):
+            part.unlink(missing_ok=True)
+        if not isinstance(error, OSError | ValueError):
+            raise
+        raise CheckpointError(f"checkpoint: {path}: cannot be written: {reason(error)}") from error
+
+
+def reason(error: OSError | ValueError, /) -> str:
+    """Why a path cannot be used; a ValueError is one that no file system takes."""
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
+
+
+def _synchronise(folder: Path) -> None:
+    """The folder's list of names on the disk. Windows has no such operation and needs none."""
+    if os.name != "posix":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
