@@ -208,23 +208,9 @@ def draw(records: list[EpochRecord], path: Path) -> None:
     print(f"curve drawn to {path}")
 
 
-def main() -> None:
+def run[T: mx.ImageModelTensor](like: T, arguments: argparse.Namespace) -> None:
     """Train and evaluate."""
-    parser = argparse.ArgumentParser(description="Train a residual network on CIFAR-10.")
-    parser.add_argument("--data", metavar="DIR", help="folder or archive of CIFAR-10 in any of its forms")
-    parser.add_argument("--download", action="store_true", help="use the published data, downloaded if need be")
-    parser.add_argument("--recipe", choices=("original", "modern"), default="original")
-    parser.add_argument("--model", choices=("resnet18", "small"), default="resnet18")
-    parser.add_argument("--epochs", type=int, help="default: 24")
-    parser.add_argument("--limit", type=int, metavar="N", help="learn from N of the training images")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--out", type=Path, metavar="DIR", default=Path("runs/cifar10"), help="default: runs/cifar10")
-    arguments = parser.parse_args()
-    if arguments.data is None and not arguments.download:
-        parser.error("name the folder or archive of CIFAR-10 with --data, or give --download")
-
-    cpu = mx.numpy()
-    data = cifar10(cpu, folder=arguments.data, download=arguments.download)
+    data = cifar10(like, folder=arguments.data, download=arguments.download)
     if arguments.limit is not None:  # at random: image folders are in the order of the classes
         data = TrainTest(train=data.train.split(arguments.limit, seed=0)[0], test=data.test)
     print(f"CIFAR-10: {len(data.train):,} training and {len(data.test):,} test images")
@@ -235,21 +221,46 @@ def main() -> None:
     key = mx.Key(arguments.seed)
 
     def lr(step: int) -> float:
-        return recipe.lr(cpu.full((), step)).item()
+        return recipe.lr(like.full((), step)).item()
 
     if arguments.model == "small":
-        small = SmallResNet.init(like=cpu, key=key)
+        small = SmallResNet.init(like=like, key=key)
         print(small.summary())
         trainer = Trainer(small, loss, recipe.optimizer, key=key)
         accuracy = fit(trainer, recipe.train, recipe.test, lr, epochs, arguments.out)
     else:
         # The stem of ImageNet halves an image twice, and leaves little of 32 x 32 pixels.
-        large = ResNet18.init(like=cpu, key=key, small=arguments.recipe == "modern")
+        large = ResNet18.init(like=like, key=key, small=arguments.recipe == "modern")
         print(large.summary())
         accuracy = fit(
             Trainer(large, loss, recipe.optimizer, key=key), recipe.train, recipe.test, lr, epochs, arguments.out
         )
     print(f"test accuracy: {accuracy:.4f}")
+
+
+def main() -> None:
+    """Choose where to compute, and how precisely."""
+    parser = argparse.ArgumentParser(description="Train a residual network on CIFAR-10.")
+    parser.add_argument("--data", metavar="DIR", help="folder or archive of CIFAR-10 in any of its forms")
+    parser.add_argument("--download", action="store_true", help="use the published data, downloaded if need be")
+    parser.add_argument("--recipe", choices=("original", "modern"), default="original")
+    parser.add_argument("--model", choices=("resnet18", "small"), default="resnet18")
+    parser.add_argument("--epochs", type=int, help="default: 24")
+    parser.add_argument("--limit", type=int, metavar="N", help="learn from N of the training images")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--gpu", action="store_true", help="compute on an NVIDIA GPU")
+    parser.add_argument("--precision", choices=("fp32", "tf32", "bf16"), default="fp32", help="of the GPU")
+    parser.add_argument("--out", type=Path, metavar="DIR", default=Path("runs/cifar10"), help="default: runs/cifar10")
+    arguments = parser.parse_args()
+    if arguments.data is None and not arguments.download:
+        parser.error("name the folder or archive of CIFAR-10 with --data, or give --download")
+
+    if not arguments.gpu:
+        run(mx.numpy(), arguments)
+    elif arguments.precision == "bf16":
+        run(mx.gpu(mx.BF16), arguments)
+    else:
+        run(mx.gpu(tf32=arguments.precision == "tf32"), arguments)
 
 
 if __name__ == "__main__":

@@ -53,27 +53,16 @@ def loss[T: mx.MlpTensor](model: Mlp[T], batch: Labelled[T], mode: nn.Mode) -> t
     return cross_entropy(logits, batch.labels), {"accuracy": right.to_tensor(batch.x).mean()}
 
 
-def main() -> None:
+def run[T: mx.MlpTensor](like: T, arguments: argparse.Namespace) -> None:
     """Train, evaluate, and compare with what the recipe reaches."""
-    parser = argparse.ArgumentParser(description="Train a small network on MNIST.")
-    parser.add_argument(
-        "--data", metavar="DIR", help="folder of the four published files (default: the shipped subset)"
-    )
-    parser.add_argument("--download", action="store_true", help="use the whole data set, downloaded if need be")
-    parser.add_argument("--epochs", type=int, help="default: 20 on the subset, 10 on all")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--save", metavar="FILE", help="write the weights there at the end (safetensors)")
-    arguments = parser.parse_args()
-
-    cpu = mx.numpy()
-    data = mnist(cpu, folder=arguments.data, download=arguments.download)
+    data = mnist(like, folder=arguments.data, download=arguments.download)
     whole = len(data.train) == 60_000
     train = DataLoader(data.train, batch_size=64, seed=arguments.seed)
     test = DataLoader(data.test, batch_size=1000)
     print(f"MNIST: {len(data.train):,} training and {len(data.test):,} test images")
     print(f"seed {arguments.seed}, {threads()} threads: the same of both give the same bits")
 
-    model = Mlp.init(cpu, mx.Key(arguments.seed))
+    model = Mlp.init(like, mx.Key(arguments.seed))
     print(model.summary())
     lr = optim.step_decay(0.01, every=5 * len(train), factor=0.5) if whole else 0.01
     optimizer = optim.Sgd(lr=lr, momentum=0.9, weight_decay=1e-4, clip_norm=35.0)
@@ -87,6 +76,28 @@ def main() -> None:
     target = 0.974 if whole else 0.94
     if accuracy < target and epochs >= recipe and not history.interrupted:
         sys.exit(f"expected at least {target}")
+
+
+def main() -> None:
+    """Choose where to compute, and how precisely."""
+    parser = argparse.ArgumentParser(description="Train a small network on MNIST.")
+    parser.add_argument(
+        "--data", metavar="DIR", help="folder of the four published files (default: the shipped subset)"
+    )
+    parser.add_argument("--download", action="store_true", help="use the whole data set, downloaded if need be")
+    parser.add_argument("--epochs", type=int, help="default: 20 on the subset, 10 on all")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--gpu", action="store_true", help="compute on an NVIDIA GPU")
+    parser.add_argument("--precision", choices=("fp32", "tf32", "bf16"), default="fp32", help="of the GPU")
+    parser.add_argument("--save", metavar="FILE", help="write the weights there at the end (safetensors)")
+    arguments = parser.parse_args()
+
+    if not arguments.gpu:
+        run(mx.numpy(), arguments)
+    elif arguments.precision == "bf16":
+        run(mx.gpu(mx.BF16), arguments)
+    else:
+        run(mx.gpu(tf32=arguments.precision == "tf32"), arguments)
 
 
 if __name__ == "__main__":

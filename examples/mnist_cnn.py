@@ -24,27 +24,16 @@ def loss[T: mx.ImageModelTensor](model: LeNet[T], batch: Labelled[T], mode: nn.M
     return cross_entropy(logits, batch.labels), {"accuracy": right.to_tensor(batch.x).mean()}
 
 
-def main() -> None:
+def run[T: mx.ImageModelTensor](like: T, arguments: argparse.Namespace) -> None:
     """Train, evaluate, and compare with what the recipe reaches."""
-    parser = argparse.ArgumentParser(description="Train LeNet on MNIST.")
-    parser.add_argument(
-        "--data", metavar="DIR", help="folder of the four published files (default: the shipped subset)"
-    )
-    parser.add_argument("--epochs", type=int, default=6)
-    parser.add_argument("--limit", type=int, metavar="N", help="learn from the first N training images only")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--save", metavar="FILE", help="write the weights there at the end (safetensors)")
-    arguments = parser.parse_args()
-
-    cpu = mx.numpy()
-    data = mnist(cpu, folder=arguments.data, shape=(1, 28, 28))
+    data = mnist(like, folder=arguments.data, shape=(1, 28, 28))
     images = data.train if arguments.limit is None else data.train.split(arguments.limit)[0]
     train = DataLoader(images, batch_size=64, seed=arguments.seed)
     test = DataLoader(data.test, batch_size=500)
     print(f"MNIST: {len(images):,} training and {len(data.test):,} test images")
     print(f"seed {arguments.seed}, {threads()} threads: the same of both give the same bits")
 
-    model = LeNet.init(like=cpu, key=mx.Key(arguments.seed))
+    model = LeNet.init(like=like, key=mx.Key(arguments.seed))
     print(model.summary())
     optimizer = optim.Sgd(lr=optim.step_decay(0.02, every=4 * len(train), factor=0.2), momentum=0.9, clip_norm=35.0)
     trainer = mx.Trainer(model, loss, optimizer, key=mx.Key(arguments.seed))
@@ -54,6 +43,28 @@ def main() -> None:
     print(f"test accuracy: {accuracy:.4f}")
     if accuracy < 0.97 and arguments.epochs >= 6 and arguments.limit is None and not history.interrupted:
         sys.exit("expected at least 0.97")
+
+
+def main() -> None:
+    """Choose where to compute, and how precisely."""
+    parser = argparse.ArgumentParser(description="Train LeNet on MNIST.")
+    parser.add_argument(
+        "--data", metavar="DIR", help="folder of the four published files (default: the shipped subset)"
+    )
+    parser.add_argument("--epochs", type=int, default=6)
+    parser.add_argument("--limit", type=int, metavar="N", help="learn from the first N training images only")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--gpu", action="store_true", help="compute on an NVIDIA GPU")
+    parser.add_argument("--precision", choices=("fp32", "tf32", "bf16"), default="fp32", help="of the GPU")
+    parser.add_argument("--save", metavar="FILE", help="write the weights there at the end (safetensors)")
+    arguments = parser.parse_args()
+
+    if not arguments.gpu:
+        run(mx.numpy(), arguments)
+    elif arguments.precision == "bf16":
+        run(mx.gpu(mx.BF16), arguments)
+    else:
+        run(mx.gpu(tf32=arguments.precision == "tf32"), arguments)
 
 
 if __name__ == "__main__":
