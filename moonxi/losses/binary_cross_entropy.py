@@ -1,6 +1,7 @@
 """Cross-entropy of yes or no."""
 
 from moonxi import shapes
+from moonxi.losses.arguments import expect
 from moonxi.losses.binary_scores import BinaryLogits
 from moonxi.losses.reduction import Reduction, at_least, reduced
 from moonxi.traits import Tensor
@@ -14,6 +15,7 @@ def binary_cross_entropy[T: Tensor](
     ``target`` holds the probabilities ``t`` of yes, mostly 0 or 1, in the shape of the logits. ``w`` is
     ``positive_weight``, PyTorch's ``pos_weight``: above 1 it makes a missed yes costlier. Raises `ShapeError` unless
     the shapes are equal, and for the mean of an empty batch; `OptionError` for a negative weight."""
+    expect("binary_cross_entropy", BinaryLogits, logits)
     shapes.equal("binary_cross_entropy (logits and target)", logits.shape, target.shape)
     at_least("binary_cross_entropy", "positive_weight", positive_weight, 0.0)
     # -log(p) is softplus(-x) and -log(1 - p) is softplus(x): no difference of large numbers.

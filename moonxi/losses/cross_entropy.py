@@ -2,9 +2,10 @@
 
 from moonxi import shapes
 from moonxi.errors import OptionError
+from moonxi.losses.arguments import expect
 from moonxi.losses.reduction import Reduction, reduced, refuse_empty
 from moonxi.losses.scores import Logits, LogProbs
-from moonxi.traits import Labels, Tensor
+from moonxi.traits import Labels, Tensor, expect_held
 
 
 def cross_entropy[T: Tensor](
@@ -21,6 +22,7 @@ def cross_entropy[T: Tensor](
 
     ``logits`` are ``(..., classes)`` and ``labels`` ``(...)``. The options are those of `nll`. Raises `ShapeError` for
     the mean of an empty batch and where the shapes do not fit, `LabelError` for a label that is not a class."""
+    expect("cross_entropy", Logits, logits)
     return _cross_entropy("cross_entropy", logits.log_probs(), labels, weight, ignore, smoothing, reduction)
 
 
@@ -42,6 +44,7 @@ def nll[T: Tensor](
     is spread over all classes alike (Szegedy et al. 2016, section 7). All as PyTorch's ``cross_entropy``. Raises
     `ShapeError` for the mean of an empty batch and where the shapes do not fit, `LabelError` for a label that is not a
     class, `OptionError` for a smoothing that is not from 0 to 1."""
+    expect("nll", LogProbs, log_probs)
     return _cross_entropy("nll", log_probs, labels, weight, ignore, smoothing, reduction)
 
 
@@ -54,6 +57,7 @@ def _cross_entropy[T: Tensor](
     smoothing: float,
     reduction: Reduction,
 ) -> T:
+    expect_held(loss, labels)
     scores = log_probs.value
     if weight is not None:
         shapes.equal(f"{loss} (weight and classes)", weight.shape, scores.shape[-1:])

@@ -1,6 +1,7 @@
 """The Kullback-Leibler divergence."""
 
 from moonxi import shapes
+from moonxi.losses.arguments import expect
 from moonxi.losses.reduction import Reduction, reduced
 from moonxi.losses.scores import LogProbs
 from moonxi.traits import Tensor
@@ -12,6 +13,7 @@ def kl_divergence[T: Tensor](prediction: LogProbs[T], target: LogProbs[T], /, *,
     Both are ``(..., classes)`` and the divergences ``(...)``; their mean is what PyTorch calls "batchmean". A class
     with p = 0 counts for nothing, whatever q. Raises `ShapeError` unless the shapes are equal, and for the mean of an
     empty batch. (Kullback and Leibler 1951.)"""
+    expect("kl_divergence", LogProbs, prediction, target)
     shapes.equal("kl_divergence (prediction and target)", prediction.shape, target.shape)
     possible = target.value > float("-inf")
     log_p, log_q = (one.value.where(possible, 0.0) for one in (target, prediction))

@@ -1,6 +1,7 @@
 """The hinge: no loss once the right side has won by a margin."""
 
 from moonxi import shapes
+from moonxi.losses.arguments import expect
 from moonxi.losses.reduction import Reduction, reduced
 from moonxi.losses.scores import Logits
 from moonxi.traits import Labels, Mask, Tensor
@@ -23,6 +24,7 @@ def multiclass_hinge[T: Tensor](
     ``logits`` are ``(..., classes)`` and ``labels`` ``(...)``. PyTorch's ``multi_margin_loss`` (Weston and Watkins
     1999). Raises `ShapeError` for the mean of an empty batch and where the shapes do not fit,
     `LabelError` for a label that is not a class."""
+    expect("multiclass_hinge", Logits, logits)
     scores = logits.value
     right = scores.pick(labels).unsqueeze(-1)
     classes = scores.shape[-1]

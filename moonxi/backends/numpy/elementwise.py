@@ -1,6 +1,6 @@
 """The trait `Tensor`, element by element, on NumPy."""
 
-from typing import Self, override
+from typing import Any, Self, override
 
 import numpy as np
 
@@ -149,7 +149,8 @@ class NumpyElementwise[D: Floating](NumpyStored[D]):
         try:
             if self.data.dtype.kind == "f":
                 return type(self)(selected(condition, self.data, right))
-            return type(self)(np.where(condition, self.data, right))
+            whole: Any = np.where(condition, self.data, right).astype(self.data.dtype, copy=False)
+            return type(self)(whole)  # labels and masks stay what they are beside a number
         except ValueError:
             shapes.broadcast("where", condition.shape, self.shape, np.shape(right))
             raise
