@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 import moonxi as mx
 from moonxi.dims import symbol
 from moonxi.errors import GradientError, OperandError, ShapeError
+from tests.backends.on_gpu import gpu_or_skip
 
 cpu = mx.numpy(mx.F64)
 
@@ -64,6 +65,12 @@ def test_the_derivatives_are_those_of_pytorch[D: (mx.F32, mx.F64)](
     found = derivatives(like)[name]
     assert found.dtype is like.dtype
     np.testing.assert_allclose(found.to_host(), REFERENCES[name], rtol=rtol, atol=atol)
+
+
+@pytest.mark.gpu
+def test_on_the_gpu_they_are_those_of_pytorch_too() -> None:
+    for name, found in derivatives(gpu_or_skip(mx.F64)()).items():
+        np.testing.assert_allclose(found.to_host(), REFERENCES[name], rtol=1e-8, atol=1e-10, err_msg=name)
 
 
 def test_under_differentiation_they_are_the_same_again() -> None:

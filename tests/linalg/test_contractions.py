@@ -11,6 +11,7 @@ import moonxi as mx
 from moonxi import shapes
 from moonxi.dims import symbol
 from moonxi.errors import AxisError, OptionError, ShapeError
+from tests.backends.on_gpu import gpu_or_skip
 
 cpu = mx.numpy(mx.F64)
 SIZES = {"a": 2, "b": 3, "c": 1, "d": 4, "e": 2}
@@ -69,6 +70,15 @@ def close(found: mx.NpArray[mx.F64], expected: Any) -> None:
 def test_the_result_is_that_of_numpy(equation: str) -> None:
     tensors = operands(equation)
     close(mx.einsum(equation, *tensors), np.einsum(equation, *(one.to_host() for one in tensors)))
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("equation", EQUATIONS)
+def test_the_result_on_the_gpu_is_that_of_numpy(equation: str) -> None:
+    arrays = [one.to_host() for one in operands(equation)]
+    like = gpu_or_skip(mx.F64)()
+    found = mx.einsum(equation, *map(like.from_host, arrays)).to_host()
+    np.testing.assert_allclose(found, np.einsum(equation, *arrays), rtol=1e-12, atol=1e-13)
 
 
 @pytest.mark.parametrize("equation", [one for one in EQUATIONS if one.count(",") < 3])
