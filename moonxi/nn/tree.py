@@ -151,7 +151,8 @@ def _collect(value: object, path: str, found: list[Leaf]) -> None:
                 )
     else:
         for place, one in _children(value, kind, path):
-            _collect(one, place, found)
+            if _kinds.get(one.__class__) is not _Kind.PLAIN:  # as most fields of most layers are
+                _collect(one, place, found)
 
 
 def layers(root: object) -> Iterator[tuple[str, object]]:
@@ -256,9 +257,13 @@ def _rebuild(
     elif kind is _Kind.HELD and isinstance(value, State | Labels | Mask):
         new = g(value)
     elif kind is _Kind.RECORD:
-        before = {name: getattr(value, name) for name in _field_names(value)}
-        after = {name: _rebuild(one, f, g, memo) for name, one in before.items()}
-        if any(after[name] is not before[name] for name in before):
+        after, changed = dict[str, object](), False
+        for name in _field_names(value):
+            one = after[name] = getattr(value, name)
+            if _kinds.get(one.__class__) is not _Kind.PLAIN:  # as most fields of most layers are
+                after[name] = _rebuild(one, f, g, memo)
+                changed = changed or after[name] is not one
+        if changed:
             new = object.__new__(type(value))
             for name, one in {**_besides_fields(value, ""), **after}.items():
                 object.__setattr__(new, name, one)
