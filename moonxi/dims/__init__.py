@@ -17,7 +17,7 @@ from moonxi.dims.facts import (
 )
 from moonxi.dims.parse import parse
 from moonxi.dims.solve import solve
-from moonxi.dims.substitution import evaluate, is_clamped, substitute, symbols, unknowns
+from moonxi.dims.substitution import evaluate, is_clamped, is_rounded, substitute, symbols, unknowns
 from moonxi.dims.unify import Unification, unify
 
 __all__ = [
@@ -30,6 +30,7 @@ __all__ = [
     "equal",
     "evaluate",
     "is_clamped",
+    "is_rounded",
     "less",
     "maximum",
     "minimum",

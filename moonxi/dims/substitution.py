@@ -26,6 +26,11 @@ def is_clamped(size: Size) -> bool:
     return any(isinstance(atom, Maximum) for atom in _atoms(polynomial_of(size)))
 
 
+def is_rounded(size: Size) -> bool:
+    """Whether a quotient that is rounded down occurs in the size, as in ``h//2*2``."""
+    return any(isinstance(atom, FloorDiv) for atom in _atoms(polynomial_of(size)))
+
+
 def least_values(*sizes: Size) -> dict[str, int]:
     """The names that the sizes depend on, sorted, each with the least value that it may have."""
     least: dict[str, int] = {}

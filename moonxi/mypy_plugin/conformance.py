@@ -67,6 +67,17 @@ class Conformance:
         for base in tensor.type.mro[:-1]:
             self._ask(map_instance_to_supertype(tensor, base))
 
+    def alike(self, plain: Type, shaped: Type) -> None:
+        """A tensor with an annotated shape, another key for mypy, has the traits of the class."""
+        left, right = get_proper_type(plain), get_proper_type(shaped)
+        if isinstance(left, Instance) and isinstance(right, Instance) and right not in self._seen:
+            self.learn(plain)
+            self._seen.add(right)
+            answers = [(right, trait, answer) for one, trait, answer in self._answers if one == left]
+            self._answers.extend(answers)
+            for answer in answers:
+                _store(*answer)
+
     def _ask(self, left: Instance) -> None:
         """Store which traits the class has."""
         for trait in self._traits.values():

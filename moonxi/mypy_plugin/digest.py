@@ -3,4 +3,7 @@
 from hashlib import sha256
 from pathlib import Path
 
-DIGEST = sha256(b"".join(file.read_bytes() for file in sorted(Path(__file__).parent.glob("*.py")))).hexdigest()[:16]
+_HOME = Path(__file__).parent
+_PARTS = (_HOME, *(_HOME.parent / part for part in ("dims", "shapes", "shape_tensor")))
+
+DIGEST = sha256(b"".join(file.read_bytes() for part in _PARTS for file in sorted(part.rglob("*.py")))).hexdigest()[:16]

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import partial
 
 from mypy.checker import TypeChecker
-from mypy.nodes import TypeAlias, TypeInfo
+from mypy.nodes import FuncDef, MypyFile, TypeAlias, TypeInfo
 from mypy.options import Options
 from mypy.plugin import AnalyzeTypeContext, ClassDefContext, FunctionContext, MethodContext, Plugin, ReportConfigContext
 from mypy.plugins.default import DefaultPlugin
@@ -22,6 +22,10 @@ from moonxi.mypy_plugin.conformance import Conformance
 from moonxi.mypy_plugin.digest import DIGEST
 from moonxi.mypy_plugin.mixing import checked
 from moonxi.mypy_plugin.module_map import add_map, is_module
+from moonxi.mypy_plugin.shapes.aliases import note_aliases
+from moonxi.mypy_plugin.shapes.attached import ANNOTATED, attach, text_of
+from moonxi.mypy_plugin.shapes.formulas import note_formulas
+from moonxi.mypy_plugin.shapes.marker import METHOD, is_mark, plant
 from moonxi.mypy_plugin.traits import is_trait
 
 
@@ -45,6 +49,7 @@ class MapOnly(Plugin):
 
     def _add_map(self, ctx: ClassDefContext) -> None:
         self._guarded(lambda: add_map(ctx))
+        self._guarded(lambda: note_formulas(ctx.cls))
 
     def _guarded[R](self, run: Callable[[], R]) -> R | None:
         try:
@@ -64,21 +69,25 @@ class MoonxiPlugin(MapOnly):
         self._annotations = Annotations()
         self._conformance = Conformance()
         self._default_next = ""
+        self._planted: MypyFile | None = None
 
     def get_function_hook(self, fullname: str) -> Callable[[FunctionContext], Type]:
         return partial(self._function, fullname, self._default.get_function_hook(fullname))
 
     def get_method_hook(self, fullname: str) -> Callable[[MethodContext], Type]:
-        return partial(self._method, fullname, self._default.get_method_hook(fullname))
+        default = self._default.get_method_hook(fullname)
+        return partial(self._mark if fullname == METHOD else self._method, fullname, default)
 
     def get_type_analyze_hook(self, fullname: str) -> Callable[[AnalyzeTypeContext], Type] | None:
         if fullname == self._default_next:
             self._default_next = ""
             return None
+        if fullname in ANNOTATED:
+            return partial(self._annotated, fullname)
         trait = self._guarded(lambda: self._named_trait(fullname))
         if trait is not None:
             return partial(self._trait, fullname, trait)
-        if _is_own(fullname):
+        if _is_own(fullname) or self._guarded(lambda: self._is_alias(fullname)):
             return partial(self._own_type, fullname)
         return None
 
@@ -91,6 +100,10 @@ class MoonxiPlugin(MapOnly):
             node = target.type if isinstance(target, Instance) else None
         return node.name if isinstance(node, TypeInfo) and is_trait(node) else None
 
+    def _is_alias(self, fullname: str) -> bool:
+        symbol = self.lookup_fully_qualified(fullname)
+        return symbol is not None and isinstance(symbol.node, TypeAlias)
+
     def _function(self, fullname: str, default: Callable[[FunctionContext], Type] | None, ctx: FunctionContext) -> Type:
         changed = self._guarded(lambda: self._call(fullname, ctx))
         return default(ctx) if default else changed or ctx.default_return_type
@@ -98,6 +111,36 @@ class MoonxiPlugin(MapOnly):
     def _method(self, fullname: str, default: Callable[[MethodContext], Type] | None, ctx: MethodContext) -> Type:
         changed = self._guarded(lambda: self._call(fullname, ctx))
         return default(ctx) if default else changed or ctx.default_return_type
+
+    def _mark(self, fullname: str, default: Callable[[MethodContext], Type] | None, ctx: MethodContext) -> Type:
+        if not is_mark(ctx.context):
+            return self._method(fullname, default, ctx)
+        self._guarded(lambda: self._shapes(ctx))
+        return ctx.default_return_type
+
+    def _shapes(self, ctx: MethodContext) -> None:
+        """Check the shapes in the function of which the mark is the first statement."""
+        if not isinstance(ctx.api, TypeChecker) or not ctx.api.in_checked_function():
+            return
+        function = ctx.api.scope.current_function()
+        if isinstance(function, FuncDef):
+            from moonxi.mypy_plugin.shapes.check import check_function  # takes a moment, and many runs check nothing
+
+            check_function(ctx.api, function)
+
+    def _annotated(self, fullname: str, ctx: AnalyzeTypeContext) -> Type:
+        typ = self._own_type(fullname, ctx)
+        return self._guarded(lambda: self._with_shape(typ, ctx)) or typ
+
+    def _with_shape(self, typ: Type, ctx: AnalyzeTypeContext) -> Type | None:
+        text = text_of(ctx.type)
+        if text is None:
+            return None
+        shaped = attach(typ, text, ctx.api.named_type("builtins.str", []))
+        semantic = ctx.api.api if isinstance(ctx.api, TypeAnalyser) else None
+        if isinstance(semantic, SemanticAnalyzer) and not _is_own(semantic.cur_mod_id):
+            self._conformance.alike(typ, shaped)
+        return shaped
 
     def _call(self, fullname: str, ctx: FunctionContext | MethodContext) -> Type | None:
         if not isinstance(ctx.api, TypeChecker):
@@ -116,11 +159,26 @@ class MoonxiPlugin(MapOnly):
         self._default_next = fullname  # for mypy's own analysis, which asks for a hook of this name once more
         typ = ctx.api.analyze_type(ctx.type)
         semantic = ctx.api.api if isinstance(ctx.api, TypeAnalyser) else None
+        if isinstance(semantic, SemanticAnalyzer):
+            self._guarded(lambda: self._plant(semantic))
+            self._guarded(lambda: self._note_alias(fullname, semantic))
         # While a module of moonxi is analysed, its traits may be half analysed.
         if isinstance(semantic, SemanticAnalyzer) and not _is_own(semantic.cur_mod_id):
             self._guarded(lambda: self._mentioned(typ, semantic))
         return typ
 
+    def _note_alias(self, fullname: str, semantic: SemanticAnalyzer) -> None:
+        home = semantic.modules.get(fullname.rpartition(".")[0])
+        if home is not None and self._is_alias(fullname):
+            note_aliases(home, semantic.named_type("builtins.str"))
+
     def _mentioned(self, typ: Type, semantic: SemanticAnalyzer) -> None:
         self._conformance.prepare(semantic.cur_mod_id, semantic.modules)
         self._conformance.learn(typ)
+
+    def _plant(self, semantic: SemanticAnalyzer) -> None:
+        """Mark the functions of the module once."""
+        file = semantic.cur_mod_node
+        if file is not self._planted and not file.is_stub:
+            self._planted = file
+            plant(file.defs)

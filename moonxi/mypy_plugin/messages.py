@@ -1,4 +1,4 @@
-"""The error code, and what an error says."""
+"""The error codes, and what an error says."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -9,6 +9,7 @@ from mypy.options import Options
 from mypy.types import Instance, ProperType, Type, TypeVarType, get_proper_type
 
 TENSOR_MIX: Final = ErrorCode("tensor-mix", "Report calls and annotations that mix or forget tensor classes", "moonxi")
+TENSOR_SHAPE: Final = ErrorCode("tensor-shape", "Report operations on tensors whose shapes do not fit", "moonxi")
 
 _GRAD = "moonxi.autodiff.tensor.Grad"
 

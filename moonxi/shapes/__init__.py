@@ -6,7 +6,7 @@ follow the rules of arrays by themselves, so that backend asks for one of those 
 holds the two together.
 """
 
-from moonxi.shapes.agreement import differ, known, solving
+from moonxi.shapes.agreement import differ, judging, known, solving
 from moonxi.shapes.arrays import (
     Sizes,
     axes,
@@ -98,6 +98,7 @@ __all__ = [
     "indexed",
     "inverse",
     "item",
+    "judging",
     "known",
     "matmul",
     "nothing_to_reduce",

@@ -10,6 +10,7 @@ type Solver = Callable[[Size, Size], bool]
 """Is told that two sizes have to be equal, one of them with an unknown; whether they differ after all."""
 
 _solver: ContextVar[Solver] = ContextVar("solver", default=provably_different)
+_judge: ContextVar[Solver] = ContextVar("judge", default=can_differ)
 
 
 def differ(left: Size, right: Size, /) -> bool:
@@ -22,7 +23,7 @@ def differ(left: Size, right: Size, /) -> bool:
     if left == right:
         return False
     if not unknowns(left) and not unknowns(right):
-        return can_differ(left, right)
+        return _judge.get()(left, right)
     return not provably_equal(left, right) and (provably_different(left, right) or _solver.get()(left, right))
 
 
@@ -39,3 +40,13 @@ def solving(solver: Solver) -> Iterator[None]:
         yield
     finally:
         _solver.reset(token)
+
+
+@contextmanager
+def judging(judge: Solver) -> Iterator[None]:
+    """Within this context the judge says whether sizes without unknowns differ, in place of `can_differ`."""
+    token = _judge.set(judge)
+    try:
+        yield
+    finally:
+        _judge.reset(token)

@@ -57,6 +57,6 @@ def test_the_first_epoch_is_a_step_of_gradient_descent() -> None:
 def test_points_of_unequal_number_are_refused() -> None:
     cpu = mx.numpy()
     model = nn.Linear.init(1, 1, like=cpu, key=mx.Key(0))
-    points = linear.Points(cpu.zeros((4, 1)), cpu.zeros((1, 1)))
+    points = linear.Points(cpu.zeros((4, 1)), cpu.zeros((1, 1)))  # type: ignore[tensor-shape]  # the error is what is tested
     with pytest.raises(mx.errors.ShapeError, match=r"^mse \(prediction and target\): \(4, 1\) .* \(1, 1\)"):
         linear.loss(model.map(mx.constant), points.map(mx.constant), nn.Eval())

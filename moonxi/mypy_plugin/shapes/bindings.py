@@ -1,0 +1,98 @@
+"""The names that statements bind."""
+
+from collections.abc import Iterable, Iterator
+
+from mypy.nodes import (
+    AssignmentStmt,
+    Block,
+    ClassDef,
+    Decorator,
+    DelStmt,
+    Expression,
+    ForStmt,
+    FuncDef,
+    IfStmt,
+    Import,
+    ImportFrom,
+    ListExpr,
+    MatchStmt,
+    NameExpr,
+    Node,
+    OperatorAssignmentStmt,
+    StarExpr,
+    TryStmt,
+    TupleExpr,
+    WhileStmt,
+    WithStmt,
+)
+from mypy.patterns import AsPattern, ClassPattern, MappingPattern, OrPattern, Pattern, SequencePattern, StarredPattern
+
+
+def bound_names(nodes: Iterable[Node | None]) -> Iterator[str]:
+    """All names that the statements bind, those within them too."""
+    for node in nodes:
+        match node:
+            case AssignmentStmt():
+                yield from _targets(node.lvalues)
+            case OperatorAssignmentStmt():
+                yield from _targets([node.lvalue])
+            case DelStmt():
+                yield from _targets([node.expr])
+            case FuncDef() | ClassDef():
+                yield node.name
+            case Decorator():
+                yield node.func.name
+            case Import():
+                yield from (alias or name.partition(".")[0] for name, alias in node.ids)
+            case ImportFrom():
+                yield from (alias or name for name, alias in node.names)
+            case Block():
+                yield from bound_names(node.body)
+            case IfStmt():
+                yield from bound_names([*node.body, node.else_body])
+            case WhileStmt():
+                yield from bound_names([node.body, node.else_body])
+            case ForStmt():
+                yield from _targets([node.index])
+                yield from bound_names([node.body, node.else_body])
+            case WithStmt():
+                yield from _targets(node.target)
+                yield from bound_names([node.body])
+            case TryStmt():
+                yield from _targets(node.vars)
+                yield from bound_names([node.body, *node.handlers, node.else_body, node.finally_body])
+            case MatchStmt():
+                for pattern in node.patterns:
+                    yield from _captured(pattern)
+                yield from bound_names(node.bodies)
+
+
+def _targets(targets: Iterable[Expression | None]) -> Iterator[str]:
+    for target in targets:
+        match target:
+            case NameExpr():
+                yield target.name
+            case StarExpr():
+                yield from _targets([target.expr])
+            case TupleExpr() | ListExpr():
+                yield from _targets(target.items)
+
+
+def _captured(pattern: Pattern | None) -> Iterator[str]:
+    """The names that a pattern binds."""
+    inner: list[Pattern | None] = []
+    match pattern:
+        case AsPattern():
+            yield from _targets([pattern.name])
+            inner = [pattern.pattern]
+        case StarredPattern():
+            yield from _targets([pattern.capture])
+        case MappingPattern():
+            yield from _targets([pattern.rest])
+            inner = [*pattern.values]
+        case OrPattern() | SequencePattern():
+            inner = [*pattern.patterns]
+        case ClassPattern():
+            inner = [*pattern.positionals, *pattern.keyword_values]
+    for one in inner:
+        yield from _captured(one)

@@ -1,0 +1,78 @@
+"""Gives the plugin control while mypy checks the body of a function.
+
+No hook runs for operations on a type variable, which is what generic code consists of. So each function of a module
+gets a first statement ``"...".casefold()``, and the hook for that method is where its body is looked at.
+"""
+
+from collections.abc import Iterable
+
+from mypy.nodes import (
+    Block,
+    CallExpr,
+    ClassDef,
+    Context,
+    Decorator,
+    EllipsisExpr,
+    ExpressionStmt,
+    FuncDef,
+    IfStmt,
+    MemberExpr,
+    Node,
+    OverloadedFuncDef,
+    PassStmt,
+    Statement,
+    StrExpr,
+)
+
+METHOD = "builtins.str.casefold"
+_TEXT = "moonxi: shapes"
+
+
+def plant(nodes: Iterable[Node | None]) -> None:
+    """Mark every function among the statements that has a body and no mark."""
+    for node in nodes:
+        match node:
+            case FuncDef():
+                if not _is_empty(node.body.body):
+                    node.body.body.insert(0, _mark(node))
+                    plant(node.body.body)
+            case Decorator():
+                plant([node.func])
+            case OverloadedFuncDef():
+                plant(node.items)
+            case ClassDef():
+                plant(node.defs.body)
+            case Block():
+                plant(node.body)
+            case IfStmt():
+                plant([*node.body, node.else_body])
+
+
+def is_mark(node: Context) -> bool:
+    """Whether this is the call that `plant` has put there, or its statement."""
+    if isinstance(node, ExpressionStmt):
+        node = node.expr
+    if not isinstance(node, CallExpr) or not isinstance(node.callee, MemberExpr):
+        return False
+    return isinstance(node.callee.expr, StrExpr) and node.callee.expr.value == _TEXT
+
+
+def _is_empty(body: list[Statement]) -> bool:
+    """Without statements of its own: mypy treats such bodies, as those of Protocols, by rules of their own."""
+    for statement in body:
+        if is_mark(statement):
+            return True
+        text = isinstance(statement, ExpressionStmt) and isinstance(statement.expr, StrExpr | EllipsisExpr)
+        if not text and not isinstance(statement, PassStmt):
+            return False
+    return True
+
+
+def _mark(function: FuncDef) -> ExpressionStmt:
+    text = StrExpr(_TEXT)
+    member = MemberExpr(text, METHOD.rpartition(".")[2])
+    call = CallExpr(member, [], [], [])
+    statement = ExpressionStmt(call)
+    for node in (text, member, call, statement):
+        node.set_line(function)
+    return statement

@@ -1,0 +1,111 @@
+"""Runs an operation on shapes, by `ShapeTensor` itself: no rule is written a second time."""
+
+import operator
+from collections.abc import Callable, Mapping, Sequence
+
+from moonxi.dims import Dim, Size, provably_different, unknowns
+from moonxi.errors import ShapeError
+from moonxi.mypy_plugin.shapes.equations import Equations
+from moonxi.mypy_plugin.shapes.values import TENSOR, UNKNOWN, is_known
+from moonxi.shape_tensor import ShapeTensor
+from moonxi.traits import Labels, Mask
+
+_OPERATORS: Mapping[str, Callable[..., object]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "//": operator.floordiv,
+    "%": operator.mod,
+    "**": operator.pow,
+    "@": operator.matmul,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+_NEED_EQUAL = ("matmul", "conv2d", "conv_transpose2d", "reshape", "concatenate", "stack", "split", "squeeze")
+"""Operations that broadcast nothing (`matmul` of matrices): a size that has to be equal to another is it."""
+_LIKE_ME = ("zeros", "ones", "full", "uniform", "normal")
+_VALUES = ("item", "to_host", "from_host")
+
+
+def operated(symbol: str, left: object, right: object, equations: Equations) -> object:
+    """The result of an operator between two values. Raises `ShapeError`."""
+    function = _OPERATORS.get(symbol)
+    if function is None or not is_known(left) or not is_known(right):
+        return TENSOR if function is not None and (left is TENSOR or right is TENSOR) else UNKNOWN
+    if symbol == "@":
+        return called("matmul", left, [right], {}, equations)
+    left, right = _resolved(left, equations), _resolved(right, equations)
+    result = _guarded(lambda: function(left, right), equations, equal=False)
+    if isinstance(left, ShapeTensor) and isinstance(right, ShapeTensor) and isinstance(result, ShapeTensor):
+        return _broadcast(left, right, result, equations)
+    return result
+
+
+def called(
+    name: str, receiver: object, positional: Sequence[object], named: Mapping[str, object], equations: Equations
+) -> object:
+    """The result of a method of a tensor, of labels or of a mask. Raises `ShapeError`."""
+    if name in _LIKE_ME and (receiver is TENSOR or isinstance(receiver, ShapeTensor)):
+        receiver, name, positional, named = ShapeTensor(()), "zeros", positional[:1], {}
+    arguments = [*positional, *named.values()]
+    if (
+        not isinstance(receiver, ShapeTensor | Labels | Mask)
+        or name in _VALUES
+        or (name.startswith("_") and name != "__getitem__")
+    ):
+        return UNKNOWN
+    if not all(map(is_known, arguments)):
+        return UNKNOWN
+    here = _resolved(receiver, equations)
+    tensors = [one for one in (receiver, *arguments) if isinstance(one, ShapeTensor)]
+    equal = name in _NEED_EQUAL and (name != "matmul" or all(len(one.shape) == 2 for one in tensors))
+    given = [_resolved(one, equations) for one in positional]
+    options = {key: _resolved(one, equations) for key, one in named.items()}
+    return _guarded(lambda: getattr(here, name)(*given, **options), equations, equal=equal)
+
+
+def _guarded(run: Callable[[], object], equations: Equations, *, equal: bool) -> object:
+    """The result; what fails in another way than by its shapes is mypy's to report, or needs what is not known."""
+    before = equations.known()
+    try:
+        with equations.solving(equal=equal):
+            result = run()
+    except ShapeError:
+        equations.forget(before)
+        raise
+    except Exception:
+        equations.forget(before)
+        return UNKNOWN
+    return UNKNOWN if result is None or callable(result) else result
+
+
+def _resolved(value: object, equations: Equations) -> object:
+    match value:
+        case ShapeTensor():
+            return ShapeTensor(equations.shape(value.shape), value.dtype)
+        case Labels() if isinstance(value.carrier, ShapeTensor):
+            return Labels(ShapeTensor(equations.shape(value.carrier.shape), value.carrier.dtype))
+        case Mask() if isinstance(value.carrier, ShapeTensor):
+            return Mask(ShapeTensor(equations.shape(value.carrier.shape), value.carrier.dtype))
+        case tuple():
+            return tuple(_resolved(one, equations) for one in value)
+        case Dim():
+            return equations.size(value)
+    return value
+
+
+def _broadcast(left: ShapeTensor, right: ShapeTensor, result: ShapeTensor, equations: Equations) -> ShapeTensor:
+    """The result, in which an unknown size that may be 1 does not stand for the size that it meets."""
+    shape: list[Size] = []
+    for place, size in enumerate(result.shape, -len(result.shape)):
+        met: list[Size] = [one.shape[place] for one in (left, right) if -place <= len(one.shape)]
+        met = [one for number, one in enumerate(met) if one != 1 and one not in met[:number]]
+        certain = [one for one in met if not unknowns(one) and provably_different(one, 1)]
+        if len(met) < 2 or not any(map(unknowns, met)):
+            shape.append(size)
+        else:
+            shape.append(certain[0] if certain else equations.fresh())
+    return ShapeTensor(tuple(shape), result.dtype)
