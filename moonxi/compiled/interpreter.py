@@ -7,8 +7,14 @@ from moonxi.compiled.graph import Array, Graph, Node, Operand, with_operands
 from moonxi.traits import Labels, Mask, Tensor
 
 
-def interpreted(graph: Graph, inputs: Sequence[object], /) -> list[object]:
-    """The outputs for other inputs. Values are let go after their last use."""
+def _ignore(number: int, value: object) -> None:
+    """Nobody looks."""
+
+
+def interpreted(
+    graph: Graph, inputs: Sequence[object], look: Callable[[int, object], None] = _ignore, /
+) -> list[object]:
+    """The outputs for other inputs. Values are let go after their last use; ``look`` sees each result before."""
     values: dict[int, object] = {**graph.constants, **dict(zip(graph.inputs, inputs, strict=True))}
     last = last_uses(graph)
     for place, node in enumerate(graph.nodes):
@@ -18,6 +24,8 @@ def interpreted(graph: Graph, inputs: Sequence[object], /) -> list[object]:
             error.add_note(f"in the compiled step: {node.operation} of {node.line}")
             raise
         values.update(zip(node.results, results, strict=True))
+        for number, result in zip(node.results, results, strict=True):
+            look(number, result)
         for number in last.get(place, ()):
             del values[number]
     apart = set(set_apart(graph))

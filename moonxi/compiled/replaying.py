@@ -2,10 +2,14 @@
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from moonxi.compiled.graph import Graph
+from moonxi.compiled.host_plan import HostPlan
 from moonxi.compiled.interpreter import interpreted
+from moonxi.compiled.memory import Order, order_of
 from moonxi.compiled.optimising import Pass
+from moonxi.traits.kernels import WithKernels
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,10 +22,21 @@ class Replay:
     peak_bytes: int = 0
 
 
-def replay_of(graph: Graph, backend: type, without: Collection[Pass], /) -> Replay:
-    """The best way there is for the backend."""
+def first_replay(
+    graph: Graph, backend: type, inputs: Sequence[object], without: Collection[Pass], /
+) -> tuple[Replay, Sequence[object]]:
+    """The best way there is for the backend, and the outputs for the inputs of the first call.
 
-    def run(inputs: Sequence[object]) -> Sequence[object]:
-        return interpreted(graph, inputs)
+    These are computed node by node, which shows how each array lies in memory, such as channels last: a plan keeps to
+    that."""
+    if not hasattr(backend, "kernel"):
+        return Replay(lambda inputs: interpreted(graph, inputs)), interpreted(graph, inputs)
+    orders: dict[int, Order] = {}
 
-    return Replay(run)
+    def look(number: int, value: object) -> None:
+        if graph.specs[number].dtype is not None:
+            orders[number] = order_of(cast(WithKernels, value).data)
+
+    outputs = interpreted(graph, inputs, look)
+    plan = HostPlan(graph, backend, without, orders)
+    return Replay(plan.run, plan.fusions, plan.peak_bytes), outputs

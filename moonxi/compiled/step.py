@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 from moonxi.autodiff import Grad
 from moonxi.compiled.graph import Graph
 from moonxi.compiled.optimising import Pass, optimised
-from moonxi.compiled.replaying import Replay, replay_of
+from moonxi.compiled.replaying import Replay, first_replay
 from moonxi.compiled.report import CompileReport, TraceReport
 from moonxi.compiled.structure import Found, Structure, flattened, is_tensor, spec_of
 from moonxi.compiled.surroundings import Surroundings, function_of, surroundings_of
@@ -83,11 +83,11 @@ class _Compiled:
                 "return the new value as a result"
             )
         graph = optimised(made.graph, {spec_of(one).dtype or DType: one for one in tensors}, self._without)
-        replay = replay_of(graph, classes[0], self._without)
+        replay, outputs = first_replay(graph, classes[0], found.leaves, self._without)
         seconds = perf_counter() - start
         program = _Program(structure, surroundings, made.result, graph, replay, len(made.graph.nodes), seconds)
         self._programs.insert(0, program)
-        return made.result.build(replay.run(found.leaves), [])
+        return made.result.build(outputs, [])
 
     @property
     def _name(self) -> str:

@@ -9,15 +9,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from functools import cached_property
-from types import BuiltinFunctionType, FunctionType
-from typing import override
+from types import BuiltinFunctionType, FunctionType, GenericAlias, UnionType
+from typing import TypeAliasType, TypeVar, override
 
 from moonxi.compiled.graph import Spec, exact
 from moonxi.errors import CompileError
 from moonxi.key import Key
 from moonxi.traits import Tensor
 
-_PLAIN = (bool, int, float, complex, str, bytes, type, Enum, slice, range, frozenset, FunctionType, BuiltinFunctionType)
+_PLAIN = (
+    *(bool, int, float, complex, str, bytes, Enum, slice, range, frozenset),
+    *(type, FunctionType, BuiltinFunctionType),
+    *(TypeAliasType, TypeVar, GenericAlias, UnionType),
+)
 _tensor_classes: dict[type, bool] = {}
 
 

@@ -10,6 +10,7 @@ from moonxi.backends.numpy.sharing import CPU, SupportsDlpack, adopted, capsule
 from moonxi.dtypes import F32, F64, DType, Floating
 from moonxi.errors import OperandError
 from moonxi.traits import ImageModelTensor, MlpTensor
+from moonxi.traits.kernels import Kernel
 
 
 class NpArray[D: Floating](NumpyImage[D]):
@@ -19,6 +20,13 @@ class NpArray[D: Floating](NumpyImage[D]):
     a copy and makes it read-only; it is for backends and their extensions."""
 
     __slots__ = ()
+
+    @classmethod
+    def kernel(cls, operation: str, /) -> Kernel | None:
+        """The operation on memory that is already there; None if there is none, or the class does it in its own way."""
+        from moonxi.backends.numpy.kernels import KERNELS  # which names the methods of this class's bases
+
+        return KERNELS.get(getattr(cls, operation))
 
     # -- to and from other libraries -------------------------------------------------------------------------------
 

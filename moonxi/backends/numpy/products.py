@@ -6,24 +6,25 @@ from moonxi.backends.numpy import threads
 from moonxi.dtypes import HostArray
 
 
-def product(left: HostArray, right: HostArray) -> HostArray:
+def product(left: HostArray, right: HostArray, out: HostArray | None = None) -> HostArray:
     """As ``numpy.matmul``; a large product is cut along its first axis, or one of two matrices along the longer."""
     rows, columns = left.shape[-2], right.shape[-1]
     work = left.size * columns
     if work < 2 * threads.WORTH:
-        small: HostArray = np.matmul(left, right)
+        small: HostArray = np.matmul(left, right, out)
         return small
-    out = np.empty((*np.broadcast_shapes(left.shape[:-2], right.shape[:-2]), rows, columns), left.dtype)
+    shape = *np.broadcast_shapes(left.shape[:-2], right.shape[:-2]), rows, columns
+    result = np.empty(shape, left.dtype) if out is None else out
 
     def multiply_columns(part: slice) -> None:
-        np.matmul(left, right[:, part], out=out[:, part])
+        np.matmul(left, right[:, part], out=result[:, part])
 
     def multiply(part: slice) -> None:
-        mine, other = (x[part] if x.ndim == out.ndim and len(x) == len(out) else x for x in (left, right))
-        np.matmul(mine, right if out.ndim == 2 else other, out=out[part])
+        mine, other = (x[part] if x.ndim == result.ndim and len(x) == len(result) else x for x in (left, right))
+        np.matmul(mine, right if result.ndim == 2 else other, out=result[part])
 
-    if out.ndim == 2 and rows < columns:
+    if result.ndim == 2 and rows < columns:
         threads.each(multiply_columns, threads.parts(columns, work))
     else:
-        threads.each(multiply, threads.parts(len(out), work))
-    return out
+        threads.each(multiply, threads.parts(len(result), work))
+    return result
