@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from moonxi.compiled import compile_report as compile_report
     from moonxi.data import DataLoader as DataLoader
     from moonxi.data import Labelled as Labelled
+    from moonxi.data import Paired as Paired
     from moonxi.dtypes import BF16 as BF16
     from moonxi.dtypes import F16 as F16
     from moonxi.dtypes import F32 as F32
@@ -98,7 +99,7 @@ _HOMES = {
     "moonxi.backends.cupy": ("GpuTensor", "gpu"),
     "moonxi.backends.numpy": ("NpArray", "numpy"),
     "moonxi.compiled": ("CompileReport", "compile", "compile_report"),
-    "moonxi.data": ("DataLoader", "Labelled"),
+    "moonxi.data": ("DataLoader", "Labelled", "Paired"),
     "moonxi.dtypes": ("BF16", "F16", "F32", "F64"),
     "moonxi.key": ("Key",),
     "moonxi.linalg": ("einsum", "outer", "tensordot"),
@@ -114,14 +115,16 @@ _HOME = {name: module for module, names in _HOMES.items() for name in names}
 __version__ = "0.1.0"
 
 
-def __getattr__(name: str) -> object:
-    if name in _SUBMODULES:
-        return import_module(f"moonxi.{name}")
-    if name not in _HOME:
-        raise AttributeError(f"module 'moonxi' has no attribute {name!r}")
-    value: object = getattr(import_module(_HOME[name]), name)
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # or a checker takes any name for one that is there
+
+    def __getattr__(name: str) -> object:
+        if name in _SUBMODULES:
+            return import_module(f"moonxi.{name}")
+        if name not in _HOME:
+            raise AttributeError(f"module 'moonxi' has no attribute {name!r}")
+        value = getattr(import_module(_HOME[name]), name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

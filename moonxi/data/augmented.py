@@ -11,6 +11,7 @@ from moonxi.data.dataset import Dataset, HostDataset
 from moonxi.data.labelled import Labelled
 from moonxi.data.order import Indices, philox_words
 from moonxi.dtypes import HostArray
+from moonxi.errors import OperandError
 from moonxi.key import Key
 from moonxi.traits import Tensor
 
@@ -24,6 +25,13 @@ class Augmented[T: Tensor]:
 
     source: HostDataset[T]
     steps: tuple[Augmentation, ...]
+
+    def __post_init__(self) -> None:
+        if not hasattr(self.source, "host_batch"):
+            raise OperandError(
+                f"Augmented: {type(self.source).__name__}: expected images that can be had on the host, as "
+                "LabelledArrays and ImageFolder; split those first, and augment each part"
+            )
 
     def __len__(self) -> int:
         return len(self.source)

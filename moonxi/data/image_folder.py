@@ -61,9 +61,13 @@ class ImageFolder[T: Tensor]:
         Raises as `batch` does."""
         return LabelledArrays(self.like, self._decoded(np.arange(len(self))), self.labels, divisor=255)
 
-    def __getitem__(self, chosen: slice, /) -> Self:
-        """A part, as a data set."""
-        return replace(self, paths=self.paths[chosen], labels=self.labels[chosen])
+    def __getitem__(self, chosen: Indices | slice, /) -> Self:
+        """A part, as a data set; so `split` and `stratified_split` take image folders. Raises `AxisError`."""
+        try:
+            positions = np.arange(len(self))[chosen]
+        except IndexError as error:
+            raise AxisError(f"image_folder: {len(self)} images: {error}") from None
+        return replace(self, paths=tuple(self.paths[at] for at in positions), labels=self.labels[positions])
 
     def _decoded(self, indices: Indices, /) -> NDArray[np.uint8]:
         pixels = np.empty((0,), np.uint8)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -44,7 +44,7 @@ class DataLoader[B]:
     prefetch: int = 2
 
     def __post_init__(self) -> None:
-        if self.batch_size < 1:
+        if not isinstance(self.batch_size, int) or self.batch_size < 1:
             raise DataError(f"DataLoader: batch_size {self.batch_size}: a batch has at least one sample")
         if self.workers < 0:
             raise DataError(f"DataLoader: workers {self.workers}: 0 threads or more make batches ahead")
@@ -69,6 +69,15 @@ class DataLoader[B]:
         """Samples an epoch: all of them, without those that ``drop_last`` leaves out."""
         count = len(self.dataset)
         return count - count % self.batch_size if self.drop_last else count
+
+    if not TYPE_CHECKING:
+
+        def __iter__(self):
+            """Refused, with advice."""
+            raise DataError(
+                "DataLoader: a loop over it does not say which epoch: for batch in loader.epoch(k), k counting from 0; "
+                "each has an order of its own"
+            )
 
     def order(self, epoch: int, /) -> Indices:
         """The positions of the samples in the data set, as this epoch visits them; shape ``(samples,)``.

@@ -30,6 +30,11 @@ class Module[T: Tensor](Layer):
             """The same model with ``f`` of each tensor; tied tensors stay tied."""
             return tree.mapped(self, f)
 
+        def __call__(self, *args, **options):
+            """Refused, with advice: what a checker does not know is not checked."""
+            name = type(self).__name__
+            raise ModuleError(f"{name}(...): a model is not called; its method is, and has types: {name}.forward(...)")
+
     def named_parameters(self) -> dict[str, T]:
         """The trainable tensors by path, such as ``blocks[0].weight``; a tied one once, at its first place."""
         return cast(dict[str, T], tree.parameters(self))  # fields of a Module[T] are declared as T

@@ -3,7 +3,7 @@ import sys
 from contextlib import suppress
 from io import BytesIO
 from pathlib import Path
-from typing import assert_type
+from typing import Any, assert_type
 
 import numpy as np
 import pytest
@@ -21,11 +21,13 @@ from moonxi.data import (
     ImageFolder,
     Labelled,
     LabelledArrays,
+    Subset,
     image_folder,
+    stratified_split,
 )
 from moonxi.data.image_file import decode_image
 from moonxi.dtypes import F32, F64
-from moonxi.errors import AxisError, DataError, OptionError
+from moonxi.errors import AxisError, DataError, OperandError, OptionError
 
 
 def pixels(seed: int, rows: int = 4, columns: int = 6) -> NDArray[np.uint8]:
@@ -281,3 +283,25 @@ def test_an_image_cut_short_is_refused(form: str) -> None:
     content = encoded(Image.fromarray(pixels(0, 64, 64)), form)
     with pytest.raises(DataError, match=r"^image: i: expected an image, found a damaged or another file: "):
         decode_image(content[: len(content) // 2], "i", channels=3)
+
+
+def test_parts_by_positions_are_split_and_augmented_as_others(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        for number in range(5):
+            (tmp_path / name / f"{number}.png").write_bytes(encoded(Image.fromarray(pixels(number))))
+    images = image_folder(numpy(), tmp_path)
+    train, test = stratified_split(images, (0.8, 0.2), labels=images.labels, seed=1)
+    assert (len(train), len(test)) == (8, 2)
+    assert sorted(test.labels.tolist()) == [0, 1]
+    assert {*train.paths, *test.paths} == {*images.paths}
+    [batch] = DataLoader(Augmented(train, (Flip(),)), batch_size=8, seed=0).epoch(0)
+    assert batch.x.shape == (8, 3, 4, 6)
+    with pytest.raises(AxisError, match="image_folder: 10 images: index 10"):
+        images[np.array([10])]
+
+
+def test_what_cannot_be_had_on_the_host_cannot_be_augmented(tmp_path: Path) -> None:
+    data: Any = Subset.whole(LabelledArrays(numpy(), np.zeros((2, 1, 4, 4)), np.zeros(2, np.int64)))
+    with pytest.raises(OperandError, match="Augmented: Subset: expected images that can be had on the host"):
+        Augmented(data, (Flip(),))

@@ -149,3 +149,15 @@ def test_a_seed_that_is_no_64_bit_number_is_refused(seed: int) -> None:
 def test_a_negative_epoch_is_refused_before_the_first_batch() -> None:
     with pytest.raises(DataError, match=r"^DataLoader: epoch -1: epochs count from 0$"):
         DataLoader(Count(5), batch_size=1).epoch(-1)
+
+
+def test_a_loop_over_the_loader_itself_is_refused_with_advice() -> None:
+    loader: Any = DataLoader(LabelledArrays(numpy(), np.zeros((2, 1)), np.zeros(2, np.int64)), batch_size=1)
+    with pytest.raises(DataError, match=r"for batch in loader\.epoch\(k\)"):
+        list(loader)
+
+
+def test_a_batch_size_is_a_whole_number() -> None:
+    size: Any = 2.5
+    with pytest.raises(DataError, match=r"batch_size 2\.5"):
+        DataLoader(LabelledArrays(numpy(), np.zeros((2, 1)), np.zeros(2, np.int64)), batch_size=size)
