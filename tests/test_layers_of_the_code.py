@@ -88,7 +88,8 @@ def complaint(module: str, imported: str) -> str | None:
     if other == mine or mine == "" or imported == "moonxi.__version__":
         return None
     if mine == "mypy_plugin":
-        return None if other in {"dims", "shapes", "errors"} else "the plugin stands on dims, shapes and errors only"
+        below = {"errors", "dims", "shapes", "traits", "shape_tensor"}
+        return None if other in below else "the plugin stands on shapes and the tensors that have nothing else only"
     if other == "mypy_plugin":
         return "nothing imports the plugin but mypy"
     if mine == "backends" or other == "backends":
