@@ -232,7 +232,7 @@ class Trainer[T: Tensor, M, B]:
         if save_to is not None:
             check_writable(save_to)
         settings: Json = {
-            "model": type(self.model).__qualname__,
+            "model": described(self.model),
             "loss": described(self._loss),
             "optimizer": described(self._optimizer),
             "key": [self._key.low, self._key.high],

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from safetensors.numpy import save_file
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from safetensors.numpy import save, save_file
 
 from moonxi.cli import main
 from moonxi.cli.doctor import GPU, NEEDED, OPTIONAL
@@ -95,6 +97,19 @@ def test_inspect_says_in_a_line_what_it_cannot_read(
     assert captured.err.startswith("moonxi: ")
     assert text in captured.err
     assert captured.err.count("\n") == 1
+
+
+@settings(max_examples=300, deadline=None)
+@given(data=st.data())
+def test_a_garbled_file_of_tensors_is_described_or_refused(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "garbled.safetensors"
+    content = bytearray(save({"a": np.zeros((2, 3), np.float32), "b": np.zeros(4, np.uint8)}))
+    for _ in range(data.draw(st.integers(1, 4))):
+        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
+    path.write_bytes(content[: data.draw(st.integers(0, len(content)))] if data.draw(st.booleans()) else content)
+    assert main(["inspect", str(path)]) in (0, 1)
 
 
 def test_inspect_of_a_folder_without_checkpoints_says_so(tmp_path: Path, capsys: Captured) -> None:
