@@ -164,6 +164,18 @@ def test_other_settings_are_listed_and_refused(folder: Path) -> None:
     assert other.steps == 0
 
 
+def test_a_run_that_goes_on_elsewhere_is_told_so(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "1")
+    trained(Checkpoints(folder), epochs=1)
+    for threads, end in (("1", []), ("3", ["written elsewhere, so the bits may differ: threads 1 there, 3 here"])):
+        monkeypatch.setenv("OPENBLAS_NUM_THREADS", threads)
+        new_trainer().fit(loader(), epochs=1, checkpoints=Checkpoints(folder), resume=True)
+        resumed = f"resumed from {folder}/step-000000007.json: epoch 2, batch 0"
+        assert capsys.readouterr().out.splitlines() == [resumed, *end]
+
+
 def test_a_setting_of_a_layer_is_one_of_the_run(folder: Path) -> None:
     def run(rate: float) -> None:
         model = nn.Sequential[Array](nn.Linear.init(4, 3, like=mx.numpy(), key=mx.Key(1)), nn.Dropout(rate))
