@@ -116,7 +116,7 @@ class _Compiled:
 _compiled: WeakKeyDictionary[Callable[..., object], _Compiled] = WeakKeyDictionary()
 
 
-def compile[F: Callable[..., object]](step: F, /, *, without: Collection[Pass] = ()) -> F:
+def compile[F: Callable[..., object]](step: F, /, *, without: tuple[Pass, ...] = ()) -> F:
     """The same function, traced at the first call and replayed at later ones.
 
     The step is a pure function of its arguments: models, optimizer states, batches, keys; shapes and Python numbers
