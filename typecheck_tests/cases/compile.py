@@ -53,7 +53,7 @@ def right_use_of_the_result() -> None:
 
 
 def wrong_mixture_in_a_generic_step(x: Host, y: Double) -> None:
-    print(difference(x, y))  # E: [tensor-mix]
+    print(difference(x, y))  # E: [tensor-mix] NpArray[F32] (x) and NpArray[F64] (y)
 
 
 def right_mixture_in_a_generic_step() -> None:
