@@ -6,8 +6,11 @@ from pathlib import Path
 from typing import Final
 
 from moonxi.backends.numpy import NpArray, numpy
-from moonxi.data import TrainTest, cifar10, fashion_mnist, mnist
+from moonxi.data import TrainTest, cifar10
 from moonxi.data.download import cache_folder
+from moonxi.data.fashion_mnist import FASHION_MNIST
+from moonxi.data.image_collection import ImageCollection
+from moonxi.data.mnist import MNIST
 from moonxi.dtypes import F32
 
 DESCRIPTION = """\
@@ -19,12 +22,14 @@ type _Host = NpArray[F32]
 type _Load = Callable[[Path, tuple[str, ...] | None], TrainTest[_Host]]
 
 
-def _mnist(folder: Path, mirrors: tuple[str, ...] | None) -> TrainTest[_Host]:
-    return mnist(numpy(), folder=folder, download=True, mirrors=mirrors)
+def _images(collection: ImageCollection) -> _Load:
+    def load(folder: Path, mirrors: tuple[str, ...] | None) -> TrainTest[_Host]:
+        shape = collection.image_shape
+        if mirrors == ():
+            return collection.read(numpy(), folder, shape=shape, verified=True)
+        return collection.download(numpy(), folder=folder, mirrors=mirrors, shape=shape)
 
-
-def _fashion(folder: Path, mirrors: tuple[str, ...] | None) -> TrainTest[_Host]:
-    return fashion_mnist(numpy(), folder=folder, download=True, mirrors=mirrors)
+    return load
 
 
 def _cifar10(folder: Path, mirrors: tuple[str, ...] | None) -> TrainTest[_Host]:
@@ -33,7 +38,7 @@ def _cifar10(folder: Path, mirrors: tuple[str, ...] | None) -> TrainTest[_Host]:
     return cifar10(numpy(), folder=folder, download=True, mirrors=mirrors)
 
 
-SETS: Final[dict[str, _Load]] = {"mnist": _mnist, "fashion_mnist": _fashion, "cifar10": _cifar10}
+SETS: Final[dict[str, _Load]] = {"mnist": _images(MNIST), "fashion_mnist": _images(FASHION_MNIST), "cifar10": _cifar10}
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from moonxi.errors import CheckpointError
 from moonxi.train import Checkpoint, Checkpoints
 from moonxi.train.checkpoint import read_checkpoint
+from moonxi.train.json_fields import Json
 from moonxi.train.progress import numbers
 from moonxi.train.tensor_file import StoredTensor, stored_tensors
 
@@ -69,13 +70,21 @@ def _checkpoint(found: Checkpoint) -> Iterator[str]:
         yield f"metrics: {numbers(found.metrics)}"
     yield f"written with {', '.join(f'{name} {value}' for name, value in manifest.environment.items())}"
     yield "settings:"
-    for line in json.dumps(manifest.settings, indent=1).splitlines()[1:-1]:
+    for line in json.dumps(_short(manifest.settings), indent=1).splitlines()[1:-1]:
         yield f" {line}"
     for record in place.records:
         test = f"  |  test {numbers(record.test)}" if record.test else ""
         yield f"epoch {record.epoch + 1}: {numbers(record.train)}{test}"
     yield f"{manifest.tensors}: whole, {manifest.size:,} bytes"
     yield from _tensors(stored_tensors(found.path.parent / manifest.tensors))
+
+
+def _short(settings: Json) -> Json:
+    """The settings with the model by the name of its class; its tensors are listed below."""
+    if not isinstance(settings, dict):
+        return settings
+    model = settings.get("model")
+    return {**settings, "model": model.get("class")} if isinstance(model, dict) else settings
 
 
 def _tensors(tensors: list[StoredTensor]) -> Iterator[str]:

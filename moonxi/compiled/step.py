@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 
 from moonxi.autodiff import Grad
 from moonxi.compiled.graph import Graph
+from moonxi.compiled.matching import Matcher, matcher
 from moonxi.compiled.optimising import Pass, optimised
 from moonxi.compiled.replaying import Replay, first_replay
 from moonxi.compiled.report import CompileReport, TraceReport
@@ -28,7 +29,7 @@ LIMIT: Final = 16
 class _Program:
     """One graph, ready to run, and what it is good for."""
 
-    arguments: Structure
+    matches: Matcher
     surroundings: Surroundings
     result: Structure
     graph: Graph
@@ -52,10 +53,10 @@ class _Compiled:
         arguments = (*self._bound, *positional), named
         with self._lock:
             for program in self._programs:
-                found = Found([], [])
-                if program.arguments.match(arguments, found) and found.distinct() and program.surroundings.match():
+                leaves = program.matches(arguments)
+                if leaves is not None and program.surroundings.match():
                     program.replays += 1
-                    return program.result.build(program.replay.run(found.leaves), [])
+                    return program.result.build(program.replay.run(leaves), [])
             found, structure = flattened(arguments, "the arguments")
             tensors = [leaf for leaf in found.leaves if is_tensor(leaf)]
             if not any(isinstance(one, TracedTensor | Grad) for one in tensors):
@@ -85,7 +86,7 @@ class _Compiled:
         graph = optimised(made.graph, {spec_of(one).dtype or DType: one for one in tensors}, self._without)
         replay, outputs = first_replay(graph, classes[0], found.leaves, self._without)
         seconds = perf_counter() - start
-        program = _Program(structure, surroundings, made.result, graph, replay, len(made.graph.nodes), seconds)
+        program = _Program(matcher(structure), surroundings, made.result, graph, replay, len(made.graph.nodes), seconds)
         self._programs.insert(0, program)
         return made.result.build(outputs, [])
 
@@ -115,7 +116,7 @@ class _Compiled:
 _compiled: WeakKeyDictionary[Callable[..., object], _Compiled] = WeakKeyDictionary()
 
 
-def compile[F: Callable[..., object]](step: F, /, *, without: Collection[Pass] = ()) -> F:
+def compile[F: Callable[..., object]](step: F, /, *, without: tuple[Pass, ...] = ()) -> F:
     """The same function, traced at the first call and replayed at later ones.
 
     The step is a pure function of its arguments: models, optimizer states, batches, keys; shapes and Python numbers

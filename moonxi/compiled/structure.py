@@ -12,7 +12,7 @@ from functools import cached_property
 from types import BuiltinFunctionType, FunctionType, GenericAlias, UnionType
 from typing import TypeAliasType, TypeVar, override
 
-from moonxi.compiled.graph import Spec, exact
+from moonxi.compiled.graph import Spec
 from moonxi.errors import CompileError
 from moonxi.key import Key
 from moonxi.traits import Tensor
@@ -32,20 +32,11 @@ class Found:
     leaves: list[object]
     records: list[object]
 
-    def distinct(self) -> bool:
-        """Whether no object stands for two of them."""
-        everything = [*self.leaves, *self.records]
-        return len(set(map(id, everything))) == len(everything)
-
 
 class Structure(ABC):
     """What stands around the leaves."""
 
     __slots__ = ()
-
-    @abstractmethod
-    def match(self, value: object, found: Found, /) -> bool:
-        """Whether the value has this structure; its leaves are then found in order."""
 
     @abstractmethod
     def build(self, leaves: Sequence[object], records: list[object], /) -> object:
@@ -61,17 +52,6 @@ class TensorLeaf(Structure):
     spec: Spec
 
     @override
-    def match(self, value: object, found: Found, /) -> bool:
-        leaves = found.leaves
-        if self.number < len(leaves):
-            return leaves[self.number] is value
-        if value.__class__ is not self.cls:
-            return False
-        leaves.append(value)
-        shape, dtype = value.shape, value.dtype  # type: ignore[attr-defined]  # the class of a tensor
-        return shape == self.spec.shape and dtype is self.spec.dtype
-
-    @override
     def build(self, leaves: Sequence[object], records: list[object], /) -> object:
         return leaves[self.number]
 
@@ -81,13 +61,6 @@ class KeyLeaf(Structure):
     """A random key."""
 
     number: int
-
-    @override
-    def match(self, value: object, found: Found, /) -> bool:
-        if self.number < len(found.leaves):
-            return found.leaves[self.number] is value
-        found.leaves.append(value)
-        return value.__class__ is Key
 
     @override
     def build(self, leaves: Sequence[object], records: list[object], /) -> object:
@@ -101,10 +74,6 @@ class Static(Structure):
     value: object
 
     @override
-    def match(self, value: object, found: Found, /) -> bool:
-        return value is self.value or (type(value) is type(self.value) and exact(value) == exact(self.value))
-
-    @override
     def build(self, leaves: Sequence[object], records: list[object], /) -> object:
         return self.value
 
@@ -115,12 +84,6 @@ class Items(Structure):
 
     cls: type
     parts: tuple[Structure, ...]
-
-    @override
-    def match(self, value: object, found: Found, /) -> bool:
-        if value.__class__ is not self.cls or not isinstance(value, list | tuple) or len(value) != len(self.parts):
-            return False
-        return all(part.match(one, found) for part, one in zip(self.parts, value, strict=True))
 
     @override
     def build(self, leaves: Sequence[object], records: list[object], /) -> object:
@@ -138,12 +101,6 @@ class Entries(Structure):
     parts: tuple[Structure, ...]
 
     @override
-    def match(self, value: object, found: Found, /) -> bool:
-        if not isinstance(value, dict) or tuple(value) != self.keys:
-            return False
-        return all(part.match(one, found) for part, one in zip(self.parts, value.values(), strict=True))
-
-    @override
     def build(self, leaves: Sequence[object], records: list[object], /) -> object:
         return {key: part.build(leaves, records) for key, part in zip(self.keys, self.parts, strict=True)}
 
@@ -156,16 +113,6 @@ class Record(Structure):
     cls: type
     names: tuple[str, ...]
     parts: tuple[Structure, ...]
-
-    @override
-    def match(self, value: object, found: Found, /) -> bool:
-        if value.__class__ is not self.cls:
-            return False
-        found.records.append(value)
-        for name, part in zip(self.names, self.parts, strict=True):
-            if not part.match(getattr(value, name, _MISSING), found):
-                return False
-        return True
 
     @override
     def build(self, leaves: Sequence[object], records: list[object], /) -> object:
@@ -183,15 +130,8 @@ class Again(Structure):
     number: int
 
     @override
-    def match(self, value: object, found: Found, /) -> bool:
-        return found.records[self.number] is value
-
-    @override
     def build(self, leaves: Sequence[object], records: list[object], /) -> object:
         return records[self.number]
-
-
-_MISSING = object()
 
 
 def is_tensor(value: object) -> bool:

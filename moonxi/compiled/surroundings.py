@@ -11,7 +11,8 @@ from dataclasses import dataclass, is_dataclass
 from functools import partial
 from types import CodeType, FunctionType, MethodType, ModuleType
 
-from moonxi.compiled.structure import Found, Structure, flattened, is_tensor
+from moonxi.compiled.matching import Matcher, immutable, matcher
+from moonxi.compiled.structure import Structure, flattened, is_tensor
 from moonxi.errors import CompileError
 from moonxi.key import Key
 
@@ -19,30 +20,43 @@ _FRAMEWORK = frozenset({"moonxi", "numpy", "jaxtyping", "beartype"})
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
-    """The places that are read, and what stood there."""
+class Place:
+    """Something that is read: what it is called, how to read it again, and what stood there."""
 
-    places: tuple[Callable[[], object], ...]
-    names: tuple[str, ...]
-    structures: tuple[Structure, ...]
+    name: str
+    read: Callable[[], object]
+    seen: object
+    """The object itself, if its identity is enough; else one that is nowhere."""
+    matches: Matcher
+
+    def changed(self) -> bool:
+        """Whether something else stands there now."""
+        now = self.read()
+        return now is not self.seen and self.matches(now) is None
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """All that a step reads besides its arguments."""
+
+    places: tuple[Place, ...]
 
     def match(self) -> bool:
         """Whether everything is as it was."""
-        return all(one.match(read(), Found([], [])) for read, one in zip(self.places, self.structures, strict=True))
+        return not any(place.changed() for place in self.places)
 
     def changed(self) -> list[str]:
         """The names of what is not as it was."""
-        triples = zip(self.names, self.places, self.structures, strict=True)
-        return [name for name, read, one in triples if not one.match(read(), Found([], []))]
+        return [place.name for place in self.places if place.changed()]
 
 
 def surroundings_of(roots: list[object]) -> Surroundings:
     """What functions and classes read, and what those read that they call.
 
     Raises `CompileError` for what can be no part of a key."""
-    found: dict[str, tuple[Callable[[], object], Structure]] = {}
+    found: dict[str, Place] = {}
     seen: set[int] = set()
-    waiting = list(roots)
+    waiting = [root for root in roots if not isinstance(root, type) or _is_users(root)]
     while waiting:
         one = waiting.pop()
         if id(one) in seen:
@@ -51,11 +65,11 @@ def surroundings_of(roots: list[object]) -> Surroundings:
         for name, read in _read_by(one):
             value = read()
             waiting.extend(_leads_to(value))
-            if not isinstance(value, ModuleType):
-                found.setdefault(name, (read, _compared(value, name)))
-    return Surroundings(
-        tuple(read for read, _ in found.values()), tuple(found), tuple(one for _, one in found.values())
-    )
+            if not isinstance(value, ModuleType) and name not in found:
+                structure = _compared(value, name)
+                known = value if immutable(structure) else object()
+                found[name] = Place(name, read, known, matcher(structure))
+    return Surroundings(tuple(found.values()))
 
 
 def _compared(value: object, name: str) -> Structure:

@@ -1,7 +1,7 @@
 """moonxi's mypy plugin: in ``mypy.ini``, under ``[mypy]``, write ``plugins = moonxi.mypy_plugin``.
 
-It reports calls that mix tensor classes (error code ``tensor-mix``), gives every `Module` its typed ``map``, and makes
-the check that a class has a trait a quick one.
+It reports calls that mix tensor classes (error code ``tensor-mix``) and annotated shapes that do not fit
+(``tensor-shape``), gives every `Module` its typed ``map``, and makes the check that a class has a trait a quick one.
 """
 
 import sys
@@ -22,7 +22,8 @@ def plugin(version: str) -> type[Plugin]:
     if ".".join(version.split(".")[:2]) in TESTED:
         return MoonxiPlugin
     print(
-        f"moonxi.mypy_plugin: mypy {version}: tested with mypy {', '.join(TESTED)} only: tensor-mix is not checked",
+        f"moonxi.mypy_plugin: mypy {version}: tested with mypy {', '.join(TESTED)} only: "
+        "tensor-mix and tensor-shape are not checked",
         file=sys.stderr,
     )
     return MapOnly

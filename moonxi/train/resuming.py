@@ -4,6 +4,7 @@ from moonxi.errors import CheckpointError
 from moonxi.train.checkpoint import Checkpoint
 from moonxi.train.checkpoints import Checkpoints
 from moonxi.train.json_fields import Json
+from moonxi.train.manifest import environment
 from moonxi.train.settings import differences
 
 
@@ -32,3 +33,16 @@ def resumable(checkpoints: Checkpoints, settings: Json, steps: int, /, *, resume
             "Resume with the same ones, or begin a new run from its weights: checkpoint.model(model)"
         )
     return last
+
+
+def resumed(last: Checkpoint, /) -> str:
+    """In words where a run goes on, and a warning where that is not the environment in which it was written."""
+    place = last.manifest.place
+    text = f"resumed from {last.path}: epoch {place.epoch + 1}, batch {place.batch}"
+    there, here = last.manifest.environment, environment()
+    changed = [
+        f"{name} {there.get(name, 'unknown')} there, {value} here"
+        for name, value in here.items()
+        if there.get(name) != value
+    ]
+    return f"{text}\nwritten elsewhere, so the bits may differ: {'; '.join(changed)}" if changed else text

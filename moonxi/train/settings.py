@@ -4,18 +4,28 @@ from collections.abc import Mapping, Sized
 from dataclasses import fields, is_dataclass
 from enum import Enum
 
+import numpy as np
+
 from moonxi.data import DataLoader
+from moonxi.shapes import show
 from moonxi.train.json_fields import Json, number
+from moonxi.traits import Tensor
 
 
 def described(value: object, /) -> Json:
-    """A setting as JSON: numbers and texts as they are, dataclasses by class and fields, functions by their names."""
+    """A setting as JSON: numbers and texts as they are, dataclasses by class and fields, functions by their names.
+
+    Of a model's tensors only the shapes are settings."""
+    if isinstance(value, np.generic):
+        value = value.item()
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):
         return number(value)
     if isinstance(value, Enum):
         return value.name
+    if isinstance(value, Tensor):
+        return f"{value.dtype.name} {show(value.shape)}"
     if is_dataclass(value) and not isinstance(value, type):
         inner: dict[str, Json] = {one.name: described(getattr(value, one.name)) for one in fields(value)}
         return {"class": type(value).__qualname__, **inner}
@@ -47,6 +57,10 @@ def differences(there: Json, here: Json, place: str = "", /) -> list[str]:
         names = [*there, *(name for name in here if name not in there)]
         parts = [(f"{place}.{name}" if place else name, there.get(name), here.get(name)) for name in names]
         return [line for name, one, other in parts for line in differences(one, other, name)]
+    nested = isinstance(there, list) and any(isinstance(one, dict | list) for one in there)
+    if nested and isinstance(there, list) and isinstance(here, list) and len(there) == len(here):
+        pairs = enumerate(zip(there, here, strict=True))
+        return [line for at, (one, other) in pairs for line in differences(one, other, f"{place}[{at}]")]
     if there == here and isinstance(there, bool) == isinstance(here, bool):
         return []
     return [f"{place}: {_short(there)} there, {_short(here)} here"]

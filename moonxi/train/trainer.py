@@ -21,7 +21,7 @@ from moonxi.train.history import Average, EpochRecord, History
 from moonxi.train.json_fields import Json
 from moonxi.train.loop import Loop
 from moonxi.train.place import Place
-from moonxi.train.resuming import resumable
+from moonxi.train.resuming import resumable, resumed
 from moonxi.train.settings import described, described_data
 from moonxi.traits import ImageModelTensor, MlpTensor, Tensor
 
@@ -232,7 +232,7 @@ class Trainer[T: Tensor, M, B]:
         if save_to is not None:
             check_writable(save_to)
         settings: Json = {
-            "model": type(self.model).__qualname__,
+            "model": described(self.model),
             "loss": described(self._loss),
             "optimizer": described(self._optimizer),
             "key": [self._key.low, self._key.high],
@@ -249,7 +249,7 @@ class Trainer[T: Tensor, M, B]:
                 self._now = (*last.restored(model, self.state), place.steps)
                 history.epochs.extend(place.records)
                 if progress:
-                    print(f"resumed from {last.path}: epoch {place.epoch + 1}, batch {place.batch}", flush=True)
+                    print(resumed(last), flush=True)
 
         def write(place: Place, metrics: Mapping[str, float]) -> None:
             model: Any = self.model

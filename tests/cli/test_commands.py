@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -9,7 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from safetensors.numpy import save_file
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from safetensors.numpy import save, save_file
 
 from moonxi.cli import main
 from moonxi.cli.doctor import GPU, NEEDED, OPTIONAL
@@ -97,6 +100,19 @@ def test_inspect_says_in_a_line_what_it_cannot_read(
     assert captured.err.count("\n") == 1
 
 
+@settings(max_examples=300, deadline=None)
+@given(data=st.data())
+def test_a_garbled_file_of_tensors_is_described_or_refused(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "garbled.safetensors"
+    content = bytearray(save({"a": np.zeros((2, 3), np.float32), "b": np.zeros(4, np.uint8)}))
+    for _ in range(data.draw(st.integers(1, 4))):
+        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
+    path.write_bytes(content[: data.draw(st.integers(0, len(content)))] if data.draw(st.booleans()) else content)
+    assert main(["inspect", str(path)]) in (0, 1)
+
+
 def test_inspect_of_a_folder_without_checkpoints_says_so(tmp_path: Path, capsys: Captured) -> None:
     assert main(["inspect", str(tmp_path)]) == 1
     assert "no checkpoints in this folder" in capsys.readouterr().err
@@ -152,7 +168,12 @@ def mnist_folder() -> Path:
 
 def test_data_that_is_damaged_or_missing_is_said_in_words(tmp_path: Path, capsys: Captured) -> None:
     assert main(["data", "mnist", "--folder", str(tmp_path), "--offline"]) == 1
-    assert capsys.readouterr().err.startswith("moonxi: download: train-images-idx3-ubyte.gz: no mirror gave it")
+    assert capsys.readouterr().err == (
+        f"moonxi: mnist: {tmp_path}: expected a file train-images-idx3-ubyte or train-images-idx3-ubyte.gz, "
+        "found no such file\n"
+    )
+    assert main(["data", "cifar10", "--folder", str(tmp_path), "--offline"]) == 1
+    assert capsys.readouterr().err.startswith("moonxi: download: cifar-10-binary.tar.gz: no mirror gave it")
     with mirror({"train-images-idx3-ubyte.gz": sends(gzip.compress(b"nonsense"))}) as server:
         assert main(["data", "mnist", "--folder", str(tmp_path), "--mirror", server.url]) == 1
     assert "train-images-idx3-ubyte.gz" in capsys.readouterr().err
@@ -163,6 +184,23 @@ def test_the_whole_mnist_is_verified(tmp_path: Path, capsys: Captured, mnist_fol
     assert main(["data", "mnist", "--folder", str(mnist_folder), "--offline"]) == 0
     out = capsys.readouterr().out
     assert out == f"mnist: 60,000 training and 10,000 test samples in {mnist_folder}, verified\n"
+
+
+# -- the page ---------------------------------------------------------------------------------------------------
+
+
+def test_the_sessions_of_command_line_md(tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = (CHECKOUT / "docs" / "command-line.md").read_text(encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    trained(Checkpoints("run"), epochs=2)
+    last(Checkpoints("run")).path.write_bytes(b"")
+    Path("digits").mkdir()
+    sessions = re.findall(r"^```console\n\$ moonxi (.*?)\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    assert len(sessions) == 2
+    for command, shown in sessions:
+        assert main(command.split()) == 1
+        captured = capsys.readouterr()
+        assert captured.out + captured.err == shown
 
 
 # -- all ---------------------------------------------------------------------------------------------------------

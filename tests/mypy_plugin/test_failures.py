@@ -80,7 +80,7 @@ def test_a_release_that_was_tested_is_checked_without_a_word(version: str, capsy
 def test_a_release_that_was_not_tested_gets_one_note(version: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert plugin(version) is MapOnly
     assert capsys.readouterr().err == (
-        f"moonxi.mypy_plugin: mypy {version}: tested with mypy 2.4 only: tensor-mix is not checked\n"
+        f"moonxi.mypy_plugin: mypy {version}: tested with mypy 2.4 only: tensor-mix and tensor-shape are not checked\n"
     )
 
 
@@ -128,4 +128,4 @@ def test_on_an_untested_mypy_programs_are_checked_without_the_code(project: Proj
         for name in ("more", "program")
     }
     assert report.stderr.count("\n") == 1
-    assert "tested with mypy 0.1 only: tensor-mix is not checked" in report.stderr
+    assert "tested with mypy 0.1 only: tensor-mix and tensor-shape are not checked" in report.stderr

@@ -10,6 +10,7 @@ import moonxi as mx
 from moonxi import nn, optim
 from moonxi.data import DataLoader, Labelled
 from moonxi.errors import CheckpointError, OptionError
+from moonxi.losses import Logits, cross_entropy
 from moonxi.train import Checkpoint, Checkpoints, Trainer
 from moonxi.train.place import Place
 from tests.train.test_trainer import Array, Model, dataset, loss, new_model, new_trainer, weights
@@ -161,6 +162,41 @@ def test_other_settings_are_listed_and_refused(folder: Path) -> None:
         "Resume with the same ones, or begin a new run from its weights: checkpoint.model(model)"
     )
     assert other.steps == 0
+
+
+def test_a_run_that_goes_on_elsewhere_is_told_so(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "1")
+    trained(Checkpoints(folder), epochs=1)
+    for threads, end in (("1", []), ("3", ["written elsewhere, so the bits may differ: threads 1 there, 3 here"])):
+        monkeypatch.setenv("OPENBLAS_NUM_THREADS", threads)
+        new_trainer().fit(loader(), epochs=1, checkpoints=Checkpoints(folder), resume=True)
+        resumed = f"resumed from {folder}/step-000000007.json: epoch 2, batch 0"
+        assert capsys.readouterr().out.splitlines() == [resumed, *end]
+
+
+def test_a_setting_of_a_layer_is_one_of_the_run(folder: Path) -> None:
+    def run(rate: float) -> None:
+        model = nn.Sequential[Array](nn.Linear.init(4, 3, like=mx.numpy(), key=mx.Key(1)), nn.Dropout(rate))
+        trainer = Trainer(model, chained, optim.Sgd(lr=0.1), key=mx.Key(2))
+        trainer.fit(loader(), epochs=1, progress=False, checkpoints=Checkpoints(folder), resume=True)
+
+    run(0.5)
+    run(0.5)
+    with pytest.raises(CheckpointError, match=r"settings:\n  model\.[^\n]*: 0\.5 there, 0\.25 here\nResume with"):
+        run(0.25)
+
+
+def chained[T: mx.MlpTensor](model: nn.Sequential[T], batch: Labelled[T], mode: nn.Mode) -> T:
+    return cross_entropy(Logits(model.forward(batch.x, mode)), batch.labels)
+
+
+def test_a_second_fit_of_the_same_trainer_goes_on_in_the_same_folder(folder: Path) -> None:
+    trainer = trained(Checkpoints(folder), epochs=1)
+    trainer.fit(loader(), epochs=1, progress=False, checkpoints=Checkpoints(folder))
+    assert steps(Checkpoints(folder)) == [7, 14]
+    assert [one.epoch for one in last(Checkpoints(folder)).manifest.place.records] == [0, 1]
 
 
 def test_the_weights_of_another_model_are_listed_and_refused(folder: Path) -> None:

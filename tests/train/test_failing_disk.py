@@ -64,3 +64,15 @@ def test_a_disk_that_lets_nothing_be_removed_is_reported_and_the_newest_is_there
         with pytest.raises(CheckpointError, match=r"run: old ones cannot be removed: Read-only file system$"):
             trainer.fit(loader(), epochs=2, progress=False, checkpoints=Checkpoints(folder, keep_last=1), resume=True)
     assert last(Checkpoints(folder)).step == 14
+
+
+def test_a_disk_that_takes_a_little_at_a_time_gets_all(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = os.write
+
+    def little(descriptor: int, data: bytes) -> int:
+        return whole(descriptor, data[:7])
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "write", little)
+        trainer = trained(Checkpoints(folder), epochs=1)
+    assert weights(last(Checkpoints(folder)).model(new_trainer().model)) == weights(trainer.model)

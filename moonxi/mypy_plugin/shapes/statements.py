@@ -30,13 +30,14 @@ from mypy.nodes import (
     WhileStmt,
     WithStmt,
 )
+from mypy.types import TypeAliasType
 
 from moonxi.mypy_plugin.shapes.attached import attached
 from moonxi.mypy_plugin.shapes.bindings import bound_names
 from moonxi.mypy_plugin.shapes.calls import problem, returned
 from moonxi.mypy_plugin.shapes.expressions import binary, decided, evaluated
 from moonxi.mypy_plugin.shapes.marker import is_mark
-from moonxi.mypy_plugin.shapes.objects import Object
+from moonxi.mypy_plugin.shapes.objects import Maker, Object
 from moonxi.mypy_plugin.shapes.run import Run
 from moonxi.mypy_plugin.shapes.values import UNKNOWN, shape_of
 
@@ -94,11 +95,14 @@ def _assign(run: Run, node: AssignmentStmt) -> None:
     value = evaluated(run, node.rvalue)
     text = attached(node.type) if node.unanalyzed_type is not None else None
     if text is not None:
-        found = problem(run, run.maker, text, value)
+        # An alias is written for many places: its names are not those of this function.
+        fresh = run.equations.fresh
+        maker = Maker(lambda name: fresh(), fresh) if isinstance(node.type, TypeAliasType) else run.maker
+        found = problem(run, maker, text, value)
         if found is not None:
             run.report(f"assignment: {found}", node)
         if found is not None or shape_of(value) is None:
-            value = run.maker.value(node.type, "")
+            value = maker.value(node.type, "")
         run.annotate(value, text)
     for target in node.lvalues:
         _bind(run, target, value)

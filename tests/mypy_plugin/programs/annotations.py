@@ -62,7 +62,7 @@ class Scaled[T: mx.MlpTensor](nn.Module[T]):
         return Logits(y if self.scale is None else y * self.scale)
 
 
-def inside[T: mx.MlpTensor](x: Matrix[T], y: Float[T, "columns n"]) -> Float[T, "rows n"]:
+def inside[T: mx.MlpTensor](x: Matrix[T], y: Float[T, "columns rows"]) -> Float[T, "rows rows"]:
     local: Matrix[T] = product(x, y)
     return product(local, local) + totals(local, local).sum()
 

@@ -1,0 +1,116 @@
+"""Whether a value has a known structure: a function written once for the structure, since each call of a step asks."""
+
+from collections.abc import Callable
+from typing import cast
+
+from moonxi.compiled.graph import exact
+from moonxi.compiled.structure import Again, Entries, Items, KeyLeaf, Record, Static, Structure, TensorLeaf
+from moonxi.key import Key
+
+type Matcher = Callable[[object], list[object] | None]
+"""The leaves of a value in order, or None if it has another structure."""
+
+
+def matcher(structure: Structure, /) -> Matcher:
+    """Tells the values of the structure, in which what is one object is one there, and nothing else is."""
+    writer = _Writer()
+    writer.visit(structure, "value")
+    objects = [f"t{number}" for number in range(writer.leaves)] + [f"r{number}" for number in range(writer.records)]
+    lines = ["def match(value):", "    try:", *(f"        {line}" for line in writer.lines)]
+    if len(objects) > 1:
+        ids = ", ".join(f"id({name})" for name in objects)
+        lines.append(f"        if len({{{ids}}}) != {len(objects)}: return None")
+    lines.append(f"        return [{', '.join(objects[: writer.leaves])}]")
+    lines += ["    except AttributeError:", "        return None"]
+    exec("\n".join(lines), writer.names)
+    return cast(Matcher, writer.names["match"])
+
+
+def same(one: object, other: object) -> bool:
+    """Whether two settings are equal in class and value."""
+    return type(one) is type(other) and exact(one) == exact(other)
+
+
+def immutable(structure: Structure, /) -> bool:
+    """Whether an object of the structure can only be the same value as long as it is the same object."""
+    match structure:
+        case Static():
+            return True
+        case Items(cls, parts):
+            return issubclass(cls, tuple) and all(map(immutable, parts))
+        case Record(_, cls, _, parts):
+            return bool(cls.__dict__["__dataclass_params__"].frozen) and all(map(immutable, parts))
+        case _:
+            return False
+
+
+class _Writer:
+    """The lines of a function, and the names in it."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.names: dict[str, object] = {"same": same, "Key": Key}
+        self.leaves = 0
+        self.records = 0
+
+    def _named(self, value: object) -> str:
+        name = f"k{len(self.names)}"
+        self.names[name] = value
+        return name
+
+    def _variable(self, expression: str) -> str:
+        name = f"x{len(self.lines)}"
+        self.lines.append(f"{name} = {expression}")
+        return name
+
+    def _refuse_if(self, condition: str) -> None:
+        self.lines.append(f"if {condition}: return None")
+
+    def visit(self, structure: Structure, expression: str) -> None:
+        """Write down what to ask of the value of an expression."""
+        match structure:
+            case TensorLeaf(number) | KeyLeaf(number) if number < self.leaves:
+                self._refuse_if(f"{expression} is not t{number}")
+            case TensorLeaf(number, cls, spec):
+                name = self._leaf(number, expression)
+                self._refuse_if(
+                    f"{name}.__class__ is not {self._named(cls)} or {name}.shape != {self._named(spec.shape)} "
+                    f"or {name}.dtype is not {self._named(spec.dtype)}"
+                )
+            case KeyLeaf(number):
+                self._refuse_if(f"{self._leaf(number, expression)}.__class__ is not Key")
+            case Static(value):
+                known, name = self._named(value), self._variable(expression)
+                self._refuse_if(f"{name} is not {known} and not same({name}, {known})")
+            case Items(cls, parts):
+                name = self._variable(expression)
+                self._refuse_if(f"{name}.__class__ is not {self._named(cls)} or len({name}) != {len(parts)}")
+                self._visit_parts(parts, name)
+            case Entries(keys, parts):
+                name = self._variable(expression)
+                self._refuse_if(f"{name}.__class__ is not dict or tuple({name}) != {self._named(keys)}")
+                self._visit_parts(parts, f"{name}.values()")
+            case Record(number, cls, names, parts):
+                self.records = number + 1
+                self.lines.append(f"r{number} = {expression}")
+                self._refuse_if(f"r{number}.__class__ is not {self._named(cls)}")
+                for attribute, part in zip(names, parts, strict=True):
+                    self.visit(part, f"r{number}.{attribute}")
+            case Again(number):
+                self._refuse_if(f"{expression} is not r{number}")
+            case _:
+                raise TypeError(f"no such structure: {type(structure).__name__}")
+
+    def _leaf(self, number: int, expression: str) -> str:
+        self.leaves = number + 1
+        self.lines.append(f"t{number} = {expression}")
+        return f"t{number}"
+
+    def _visit_parts(self, parts: tuple[Structure, ...], expression: str) -> None:
+        if not parts:
+            return
+        start = len(self.lines)
+        names = [f"p{start}_{number}" for number in range(len(parts))]
+        self.lines.append(f"{''.join(f'{name}, ' for name in names)}= {expression}")
+        for part, name in zip(parts, names, strict=True):
+            self.visit(part, name)

@@ -1,0 +1,81 @@
+"""Which sizes the plugin holds for different, and what it finds of unknown ones."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from moonxi import dims, shapes
+from moonxi.dims import Size
+from moonxi.mypy_plugin.shapes.equations import Equations, certainly_differ, named
+from moonxi.shapes import Sizes
+
+NAMES = ("n", "m", "k")
+SIZES: st.SearchStrategy[Size] = st.recursive(
+    st.integers(1, 6) | st.sampled_from([named(name) for name in NAMES]),
+    lambda inner: st.one_of(
+        st.builds(lambda left, right: left + right, inner, inner),
+        st.builds(lambda left, right: left * right, inner, inner),
+        st.builds(lambda left, right: left // right, inner, st.integers(2, 4)),
+        st.builds(dims.maximum, inner, inner),
+    ),
+    max_leaves=6,
+)
+VALUES = st.fixed_dictionaries({name: st.integers(2, 40) for name in NAMES})
+
+
+@given(SIZES, SIZES, VALUES)
+def test_sizes_that_are_the_same_by_another_way_never_differ(left: Size, right: Size, values: dict[str, int]) -> None:
+    assert not certainly_differ(left, left)
+    assert not certainly_differ(left + right, right + left)
+    assert not certainly_differ((left + right) * left, left * left + right * left)
+    if certainly_differ(left, right) and (dims.is_rounded(left) or dims.is_clamped(left)):
+        assert dims.evaluate(left, values) != dims.evaluate(right, values)
+
+
+def test_other_names_differ_and_what_only_rounding_tells_apart_does_not() -> None:
+    n, m = named("n"), named("m")
+    assert certainly_differ(n, m)
+    assert certainly_differ(n, 784)
+    assert certainly_differ(n // 2, n)
+    assert not certainly_differ(n // 2 * 2, n)
+    assert not certainly_differ(dims.minimum(n, 10), 10)
+    assert not certainly_differ((n - 1) // 2 + 1, n // 2)
+
+
+@given(SIZES, st.integers(1, 5), st.integers(0, 5))
+def test_an_unknown_is_what_the_first_equation_makes_it(size: Size, slope: int, offset: int) -> None:
+    equations = Equations()
+    unknown = equations.fresh()
+    with equations.solving(equal=True):
+        assert not shapes.differ(slope * unknown + offset, slope * size + offset)
+    if not dims.is_rounded(size):
+        assert equations.size(unknown) == size
+    with equations.solving(equal=True):
+        assert not shapes.differ(unknown, size)
+
+
+def test_a_rule_that_broadcasts_says_nothing_of_an_unknown_that_may_be_one() -> None:
+    equations = Equations()
+    unknown = equations.fresh()
+    ends: list[Sizes] = []
+    with equations.solving(equal=False):
+        ends = [shapes.broadcast("add", (named(name),), (unknown,)) for name in NAMES]
+    assert ends == [(named(name),) for name in NAMES]
+    assert equations.size(unknown) == unknown
+
+
+def test_what_a_branch_finds_is_forgotten_after_it() -> None:
+    equations = Equations()
+    unknown = equations.fresh()
+    before = equations.known()
+    with equations.solving(equal=True):
+        assert not shapes.differ(unknown, 4)
+        assert shapes.differ(unknown, 8)
+        equations.forget(before)
+        assert not shapes.differ(unknown, 8)
+
+
+@given(SIZES, VALUES)
+def test_a_size_is_rounded_if_a_quotient_in_it_is(size: Size, values: dict[str, int]) -> None:
+    assert not dims.is_rounded(7)
+    assert dims.is_rounded(named("n") // 2 + size) or "//" not in str(named("n") // 2 + size)
+    assert dims.is_rounded(size) == ("//" in str(size))
