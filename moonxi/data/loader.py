@@ -44,7 +44,8 @@ class DataLoader[B]:
     prefetch: int = 2
 
     def __post_init__(self) -> None:
-        if not isinstance(self.batch_size, int) or self.batch_size < 1:
+        size: object = self.batch_size
+        if not isinstance(size, int) or size < 1:
             raise DataError(f"DataLoader: batch_size {self.batch_size}: a batch has at least one sample")
         if self.workers < 0:
             raise DataError(f"DataLoader: workers {self.workers}: 0 threads or more make batches ahead")
@@ -99,7 +100,8 @@ class DataLoader[B]:
             raise DataError(f"DataLoader: epoch {epoch}, start {start}: an epoch has the batches 0 to {len(self) - 1}")
         make = _Maker(self._drawn(epoch), order, self.batch_size, epoch, len(self))
         if self.workers == 0 or start == len(self):
-            return map(make, range(start, len(self)))
+            # Not `map`: a data set that lets StopIteration escape would end the epoch, and nobody would know.
+            return (make(number) for number in range(start, len(self)))
         ahead = self.workers * self.prefetch
         return ordered(make, start, len(self), workers=self.workers, ahead=ahead)
 

@@ -130,7 +130,12 @@ def minimum(first: Size, *others: Size) -> Size:
 
 def polynomial_of(size: Size) -> Polynomial:
     """The normal form of a size."""
-    return Polynomial.of_int(size) if isinstance(size, int) else size.polynomial
+    if isinstance(size, int):
+        return Polynomial.of_int(size)
+    other: object = size
+    if not isinstance(other, Dim):
+        raise OperandError(f"size {other!r}: expected a whole number")
+    return size.polynomial
 
 
 def size_of(polynomial: Polynomial) -> Size:

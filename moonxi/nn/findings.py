@@ -59,7 +59,8 @@ def misfit(
 def described(value: object) -> str:
     """What a value is, in a few words."""
     name = type(value).__name__
-    if isinstance(value, Tensor):
-        return f"{name}[{value.dtype.__name__}] {shapes.show(value.shape)}"
+    dtype = getattr(value, "dtype", None)
+    if isinstance(value, Tensor) and isinstance(dtype, type):
+        return f"{name}[{dtype.__name__}] {shapes.show(value.shape)}"
     shape = getattr(value, "shape", None)
     return f"{name} {shapes.show(shape)}" if isinstance(shape, tuple) else f"{name} {value!r:.60}"

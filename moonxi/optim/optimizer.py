@@ -21,6 +21,8 @@ def refuse_clipping(name: str, clip_norm: float | None, clip_value: float | None
 
 def refuse_rate(name: str, lr: float | Schedule, weight_decay: float, /) -> None:
     """Raises `OptionError` for a negative learning rate or weight decay."""
+    if not isinstance(lr, (int, float)) and not callable(lr):
+        raise OptionError(f"{name}: lr={lr!r}: expected a Python number or a schedule of the step")
     if isinstance(lr, (int, float)) and not lr >= 0.0:
         raise OptionError(f"{name}: lr={lr}: a learning rate is not negative")
     if not weight_decay >= 0.0:

@@ -285,6 +285,8 @@ class Trainer[T: Tensor, M, B]:
 def _values(result: Any) -> dict[str, float]:
     """The loss and the named scalars as numbers."""
     value, named = result if isinstance(result, tuple) else (result, {})
+    if "loss" in named:
+        raise OptionError("loss: the named value 'loss' would hide the loss itself: give it another name")
     for name, tensor in named.items():
         if tensor.shape != ():
             fail(f"loss ({name})", str(tensor.shape), "the named values beside a loss are scalars; use .mean()")

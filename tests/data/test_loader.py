@@ -1,6 +1,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import assert_type
+from typing import Any, assert_type
 
 import numpy as np
 import pytest

@@ -10,9 +10,11 @@ from moonxi.backends.numpy import random
 from moonxi.backends.numpy.indexed import NumpyIndexed
 from moonxi.backends.numpy.stored import described, kind
 from moonxi.dtypes import Floating, HostArray
-from moonxi.errors import OperandError
+from moonxi.errors import LabelError, OperandError
 from moonxi.key import Key
 from moonxi.traits import Labels, Shape
+
+_LARGEST = np.iinfo(np.int64).max
 
 
 class NumpyTensor[D: Floating](NumpyIndexed[D]):
@@ -44,6 +46,8 @@ class NumpyTensor[D: Floating](NumpyIndexed[D]):
                 f"labels: {described(array)}: expected a NumPy array of integers, one class index each; "
                 "if these are whole numbers, convert with array.astype(numpy.int64)"
             )
+        if array.dtype == np.uint64 and array.size and array.max() > _LARGEST:
+            raise LabelError(f"labels: {described(array)}: {array.max()} is larger than int64 holds")
         carrier: Any = np.array(array, dtype=np.int64, order="C")
         return Labels(type(self)(carrier))
 
