@@ -75,8 +75,8 @@ class _Compiled:
                 "tensor, such as x.full((), lr), and give batches one size"
             )
         start = perf_counter()
-        users = [record.__class__ for record in found.records]
-        surroundings = surroundings_of([*self._roots, *dict.fromkeys(users)])
+        classes_of_records = dict.fromkeys(record.__class__ for record in found.records)
+        surroundings = surroundings_of(self._roots, [*classes_of_records, *found.functions])
         made = traced(self._function, structure, found.leaves, classes[0])
         if changed := surroundings.changed():
             raise CompileError(

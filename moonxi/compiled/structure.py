@@ -27,10 +27,11 @@ _tensor_classes: dict[type, bool] = {}
 
 @dataclass(slots=True)
 class Found:
-    """What was met on a walk: the leaves, and the records, each once."""
+    """What was met on a walk: the leaves, the records and the functions, each once."""
 
     leaves: list[object]
     records: list[object]
+    functions: list[object]
 
 
 class Structure(ABC):
@@ -152,7 +153,7 @@ def flattened(value: object, what: str, leaf: Callable[[object], bool] = is_tens
     """The leaves and the structure of a value, which ``what`` names in messages; ``leaf`` tells the tensors.
 
     Raises `CompileError` for an object that is neither looked into nor compared by its value."""
-    found = Found([], [])
+    found = Found([], [], [])
     numbers: dict[int, int] = {}
     again: dict[int, int] = {}
 
@@ -168,6 +169,8 @@ def flattened(value: object, what: str, leaf: Callable[[object], bool] = is_tens
                 found.leaves.append(value)
             return KeyLeaf(number)
         if value is None or isinstance(value, _PLAIN):
+            if isinstance(value, FunctionType):
+                found.functions.append(value)
             return Static(value)
         if is_dataclass(value):
             if id(value) in again:

@@ -12,7 +12,7 @@ from functools import partial
 from types import CodeType, FunctionType, MethodType, ModuleType
 
 from moonxi.compiled.matching import Matcher, immutable, matcher
-from moonxi.compiled.structure import Structure, flattened, is_tensor
+from moonxi.compiled.structure import Found, Structure, flattened, is_tensor
 from moonxi.errors import CompileError
 from moonxi.key import Key
 
@@ -50,29 +50,31 @@ class Surroundings:
         return [place.name for place in self.places if place.changed()]
 
 
-def surroundings_of(roots: list[object]) -> Surroundings:
-    """What functions and classes read, and what those read that they call.
+def surroundings_of(roots: list[object], brought: list[object]) -> Surroundings:
+    """What functions read, and what those read that they call; ``brought`` are functions and classes of arguments.
 
     Raises `CompileError` for what can be no part of a key."""
-    found: dict[str, Place] = {}
+    found: dict[object, Place] = {}
     seen: set[int] = set()
-    waiting = [root for root in roots if not isinstance(root, type) or _is_users(root)]
+    waiting = [*roots, *(one for value in brought for one in _leads_to(value))]
     while waiting:
         one = waiting.pop()
         if id(one) in seen:
             continue
         seen.add(id(one))
-        for name, read in _read_by(one):
+        for name, place, read in _read_by(one):
+            if place in found:
+                continue
             value = read()
-            waiting.extend(_leads_to(value))
-            if not isinstance(value, ModuleType) and name not in found:
-                structure = _compared(value, name)
-                known = value if immutable(structure) else object()
-                found[name] = Place(name, read, known, matcher(structure))
+            met, structure = _compared(value, name)
+            known = value if immutable(structure) else object()
+            found[place] = Place(name, read, known, matcher(structure))
+            for function in [*met.functions, value, *map(type, met.records)]:
+                waiting.extend(_leads_to(function))
     return Surroundings(tuple(found.values()))
 
 
-def _compared(value: object, name: str) -> Structure:
+def _compared(value: object, name: str) -> tuple[Found, Structure]:
     met, structure = flattened(value, name)
     if any(map(is_tensor, met.leaves)):
         raise CompileError(
@@ -84,7 +86,7 @@ def _compared(value: object, name: str) -> Structure:
             f"compile: {name} is or holds a random key that the step reads from outside: each call would draw the same "
             "numbers; pass the key to the step as an argument"
         )
-    return structure
+    return met, structure
 
 
 def _leads_to(value: object) -> Iterator[object]:
@@ -93,8 +95,6 @@ def _leads_to(value: object) -> Iterator[object]:
         value = inspect.unwrap(value)
     if isinstance(value, FunctionType | type) and _is_users(value):
         yield value
-    elif is_dataclass(value) and _is_users(type(value)):
-        yield type(value)
 
 
 def _is_users(value: FunctionType | type) -> bool:
@@ -105,10 +105,14 @@ def _is_users(value: FunctionType | type) -> bool:
     return "site-packages" not in file
 
 
-def _read_by(one: object) -> Iterator[tuple[str, Callable[[], object]]]:
-    """What a function reads, each with a name and a way to read it again; of a class what its methods read."""
+type _Reading = tuple[str, object, Callable[[], object]]
+"""A name for messages, something that only the same place has, and a way to read it again."""
+
+
+def _read_by(one: object) -> Iterator[_Reading]:
+    """What a function reads; of a class what its methods read."""
     if isinstance(one, type):
-        for member in vars(one).values():
+        for member in [member for cls in one.__mro__ if _is_users(cls) for member in vars(cls).values()]:
             inner = getattr(member, "__func__", member)
             if isinstance(inner, FunctionType):
                 yield from _read_by(inspect.unwrap(inner))
@@ -116,30 +120,34 @@ def _read_by(one: object) -> Iterator[tuple[str, Callable[[], object]]]:
     if not isinstance(one, FunctionType):
         return
     where = f"of {one.__qualname__}"
-    for variable, cell in zip(one.__code__.co_freevars, one.__closure__ or (), strict=True):
-        if variable != "__class__":
-            yield f"{variable} {where}", partial(getattr, cell, "cell_contents", None)
-    if one.__defaults__:
-        yield f"defaults {where}", partial(getattr, one, "__defaults__")
-    if one.__kwdefaults__:
-        yield f"keyword defaults {where}", partial(getattr, one, "__kwdefaults__")
     names = set(_names(one.__code__))
+    for variable, cell in zip(one.__code__.co_freevars, one.__closure__ or (), strict=True):
+        read = partial(getattr, cell, "cell_contents", None)
+        value = read()
+        if isinstance(value, ModuleType):
+            yield from _read_of_module(value, variable, names)
+        elif variable != "__class__":
+            yield f"{variable} {where}", id(cell), read
+    if one.__defaults__:
+        yield f"defaults {where}", (id(one), "defaults"), partial(getattr, one, "__defaults__")
+    if one.__kwdefaults__:
+        yield f"keyword defaults {where}", (id(one), "keyword defaults"), partial(getattr, one, "__kwdefaults__")
     for name in sorted(names & one.__globals__.keys()):
         value = one.__globals__[name]
         if isinstance(value, ModuleType):
             yield from _read_of_module(value, name, names)
         else:
-            yield f"{name} of {one.__module__}", partial(one.__globals__.get, name)
+            yield f"{name} of {one.__module__}", (id(one.__globals__), name), partial(one.__globals__.get, name)
 
 
-def _read_of_module(module: ModuleType, name: str, names: set[str]) -> Iterator[tuple[str, Callable[[], object]]]:
+def _read_of_module(module: ModuleType, name: str, names: set[str]) -> Iterator[_Reading]:
     """The settings in a module that a function may read: values that are neither code nor unknown objects."""
     if module.__name__.partition(".")[0] in _FRAMEWORK:
         return
     for one in sorted(names & vars(module).keys()):
         value = vars(module)[one]
         if isinstance(value, bool | int | float | str | FunctionType | type | tuple) or is_dataclass(value):
-            yield f"{name}.{one}", partial(vars(module).get, one)
+            yield f"{name}.{one}", (id(vars(module)), one), partial(vars(module).get, one)
 
 
 def _names(code: CodeType) -> Iterator[str]:

@@ -18,6 +18,16 @@ scale = 2.0
 captured = CPU.ones((2,))
 
 
+@dataclass(frozen=True)
+class Scaled[T: mx.Tensor](mx.nn.Module[T]):
+    """A layer that reads a global."""
+
+    weight: T
+
+    def forward(self, x: T) -> T:
+        return x * self.weight * scale
+
+
 def reads_item(x: Host) -> Host:
     return x * x.sum().item()
 
@@ -129,6 +139,51 @@ def test_a_number_read_from_outside_that_changes_is_traced_anew() -> None:
     rate = 2.0
     assert compiled(CPU.ones(())).item() == 4.0
     assert len(mx.compile_report(compiled).traces) == 2
+
+
+def test_what_a_function_among_the_arguments_reads_belongs_to_the_graph_too() -> None:
+    rate = 2.0
+
+    def scaled(x: Host) -> Host:
+        return x * rate
+
+    def step(x: Host, f: Callable[[Host], Host]) -> Host:
+        return f(x)
+
+    compiled = mx.compile(step)
+    assert compiled(CPU.ones(()), scaled).item() == 2.0
+    rate = 3.0
+    assert compiled(CPU.ones(()), scaled).item() == 3.0
+
+
+def test_two_functions_of_one_name_are_two() -> None:
+    def made(rate: float) -> tuple[Callable[[Host], Host], Callable[[float], None]]:
+        def scaled(x: Host) -> Host:
+            return x * rate
+
+        def change(new: float) -> None:
+            nonlocal rate
+            rate = new
+
+        return scaled, change
+
+    (one, _), (other, change) = made(2.0), made(3.0)
+    both = one, other
+
+    def step(x: Host) -> Host:
+        return both[0](x) + both[1](x)
+
+    compiled = mx.compile(step)
+    assert compiled(CPU.ones(())).item() == 5.0
+    change(4.0)
+    assert compiled(CPU.ones(())).item() == 6.0
+
+
+def test_what_the_forward_of_a_model_reads_belongs_to_the_graph_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled = mx.compile(Scaled(CPU.ones(())).forward)
+    assert compiled(CPU.ones(())).item() == 2.0
+    monkeypatch.setitem(globals(), "scale", 5.0)
+    assert compiled(CPU.ones(())).item() == 5.0
 
 
 def test_a_step_that_changes_a_global_is_refused_by_its_name() -> None:

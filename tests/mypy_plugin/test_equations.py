@@ -63,6 +63,19 @@ def test_a_rule_that_broadcasts_says_nothing_of_an_unknown_that_may_be_one() -> 
     assert equations.size(unknown) == unknown
 
 
+def test_two_names_of_a_class_are_two_sizes_although_unknown() -> None:
+    equations = Equations()
+    left, right, other = dims.unknown("self.hidden"), named("outputs"), named("features")
+    equations.apart = frozenset({"self.hidden", "outputs"})
+    for equal in (True, False):
+        with equations.solving(equal=equal):
+            assert shapes.differ(left, right)
+            assert not shapes.differ(left, left)
+    with equations.solving(equal=True):
+        assert not shapes.differ(left, other)
+    assert equations.size(left) == other
+
+
 def test_what_a_branch_finds_is_forgotten_after_it() -> None:
     equations = Equations()
     unknown = equations.fresh()

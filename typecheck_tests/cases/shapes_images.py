@@ -204,6 +204,23 @@ class Scaled[T: mx.MlpTensor](nn.Module[T]):
         return (x * self.scale) @ self.weight  # E: [tensor-shape] multiply: (batch, inputs) and (outputs,)
 
 
+@dataclass(frozen=True)
+class Hidden[T: mx.MlpTensor](nn.Module[T]):
+    first: Float[T, "inputs hidden"]
+    bias: Float[T, " hidden"]
+    second: Float[T, "hidden outputs"]
+
+    def forward(self, x: Float[T, "batch inputs"]) -> Float[T, "batch outputs"]:
+        return (x @ self.first + self.bias).relu() @ self.second
+
+    def wrong_second(self, x: Float[T, "batch inputs"]) -> T:
+        y = x @ self.first
+        return y @ self.second.transpose()  # E: [tensor-shape] inner dimensions differ (self.hidden and self.outputs)
+
+    def wrong_bias(self, x: Float[T, "batch inputs"]) -> T:
+        return (x + self.bias) @ self.first  # E: [tensor-shape] add: (batch, inputs) and (self.hidden,)
+
+
 def wrong_fields(x: Float[Host, "batch inputs"], model: Scaled[Host]) -> Float[Host, "2 3"]:
     return model.forward(x).sum(0)  # E: [tensor-shape] return
 

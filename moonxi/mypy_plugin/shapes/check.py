@@ -1,16 +1,16 @@
 """The check of one function: run on shapes, and what is wrong in every run reported."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 
 from mypy.checker import TypeChecker
-from mypy.nodes import ARG_STAR, ARG_STAR2, Context, FuncDef
+from mypy.nodes import ARG_STAR, ARG_STAR2, Context, FuncDef, SymbolTableNode, Var
 from mypy.types import CallableType, Type
 
 from moonxi.dims import Size, unknown
 from moonxi.errors import ShapeError
 from moonxi.mypy_plugin.messages import TENSOR_SHAPE
-from moonxi.mypy_plugin.shapes.attached import attached
+from moonxi.mypy_plugin.shapes.attached import attached, declared
 from moonxi.mypy_plugin.shapes.equations import Equations, named
 from moonxi.mypy_plugin.shapes.objects import Maker, Object, is_frozen
 from moonxi.mypy_plugin.shapes.run import Run, Stop
@@ -74,19 +74,24 @@ def _receiver(run: Run, function: FuncDef, typ: CallableType) -> object:
         return UNKNOWN
     name = function.arguments[0].variable.name
     shared = set(_names(_texts([*typ.arg_types, typ.ret_type])))
-    return Object(
-        function.info,
-        name,
-        run.equations.fresh,
-        lambda one: named(one) if one in shared else unknown(f"{name}.{one}"),
-    )
+
+    def size(one: str) -> Size:
+        return named(one) if one in shared else unknown(f"{name}.{one}")
+
+    fields = (declared(function.info, field) for field, symbol in function.info.names.items() if _is_field(symbol))
+    run.equations.apart = frozenset(str(size(one)) for one in _names(_texts(fields)))
+    return Object(function.info, name, run.equations.fresh, size)
+
+
+def _is_field(symbol: SymbolTableNode) -> bool:
+    return isinstance(symbol.node, Var)
 
 
 def _result(function: FuncDef, typ: CallableType) -> Type | None:
     return None if function.is_generator or function.is_coroutine else typ.ret_type
 
 
-def _texts(types: Sequence[Type] | Iterator[Type]) -> Iterator[str]:
+def _texts(types: Iterable[Type | None]) -> Iterator[str]:
     return (text for text in map(attached, types) if text is not None)
 
 

@@ -44,6 +44,8 @@ class Equations:
     def __init__(self) -> None:
         self._found: dict[str, Size] = {}
         self._numbers = count(1)
+        self.apart: frozenset[str] = frozenset()
+        """Names that one class gives to sizes of its fields: unknown or not, one of them is not another."""
 
     def fresh(self) -> Size:
         """A size of which nothing is known."""
@@ -72,7 +74,7 @@ class Equations:
     @contextmanager
     def solving(self, *, equal: bool) -> Iterator[None]:
         """For rules; ``equal`` says of the one that it needs sizes equal, and does not broadcast them."""
-        solver = self._differ if equal else lambda left, right: False
+        solver = self._differ if equal else self._are_apart
         with shapes.solving(solver), shapes.judging(certainly_differ):
             yield
 
@@ -82,6 +84,8 @@ class Equations:
             return False
         if not unknowns(left) and not unknowns(right):
             return certainly_differ(left, right)
+        if self._are_apart(left, right):
+            return True
         for name, value in solve(left, right).items():
             if value is None:
                 if symbols(left) | symbols(right) == {name}:
@@ -90,3 +94,6 @@ class Equations:
                 self._found[name] = value
                 return False
         return False
+
+    def _are_apart(self, left: Size, right: Size) -> bool:
+        return left != right and str(left) in self.apart and str(right) in self.apart
