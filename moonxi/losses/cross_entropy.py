@@ -59,8 +59,6 @@ def _cross_entropy[T: Tensor](
 ) -> T:
     expect_held(loss, labels)
     scores = log_probs.value
-    if labels.shape != scores.shape[:-1]:
-        shapes.class_labels(loss, scores.shape, labels.shape)
     if weight is not None:
         shapes.equal(f"{loss} (weight and classes)", weight.shape, scores.shape[-1:])
     if not 0.0 <= smoothing <= 1.0:

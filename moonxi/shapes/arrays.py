@@ -208,16 +208,6 @@ def pick[S: Size](shape: tuple[S, ...], labels: tuple[S, ...]) -> tuple[S, ...]:
     return labels
 
 
-def class_labels(loss: str, scores: Sizes, labels: Sizes) -> None:
-    """One label for each position of the scores but the last axis, which is that of the classes."""
-    if not scores or len(labels) != len(scores) - 1 or any(map(differ, scores, labels)):
-        fail(
-            loss,
-            f"scores {show(scores)}, labels {show(labels)}",
-            f"labels are class indices of shape {show(scores[:-1])}; of one-hot labels take array.argmax(-1)",
-        )
-
-
 def put[S: Size](shape: tuple[S, ...], labels: tuple[S, ...], classes: S) -> tuple[S, ...]:
     """One label for each element."""
     if len(labels) != len(shape) or any(map(differ, shape, labels)):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import moonxi as mx
-from moonxi.errors import OperandError, ShapeError
+from moonxi.errors import OperandError
 from moonxi.losses import BinaryProbs, Logits, LogProbs, Probs, cross_entropy, kl_divergence, multiclass_hinge, nll
 from moonxi.losses import binary_cross_entropy as bce
 
@@ -32,11 +32,3 @@ def test_what_a_checker_refuses_is_refused_at_run_time_too(
     with pytest.raises(OperandError) as raised:
         loss(*given)
     assert text in str(raised.value)
-
-
-@pytest.mark.parametrize("shape", [(2, 3), (2, 1), (3,)])
-def test_labels_of_another_shape_are_told_what_labels_are(shape: tuple[int, ...]) -> None:
-    with pytest.raises(ShapeError) as raised:
-        cross_entropy(Logits(x), x.labels(np.zeros(shape, int)))
-    assert "labels are class indices of shape (2,); of one-hot labels take array.argmax(-1)" in str(raised.value)
-    assert str(raised.value).startswith("cross_entropy: scores (2, 3), labels ")
