@@ -2,9 +2,9 @@
 
 import _thread
 import gc
+import signal
 import subprocess
 import sys
-import signal
 import threading
 import time
 import weakref
