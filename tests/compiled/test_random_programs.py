@@ -204,6 +204,6 @@ def test_random_programs_are_compiled_right(program: Program) -> None:
 
 @pytest.mark.slow
 @given(programs)
-@settings(max_examples=2000)
+@settings(max_examples=1000)
 def test_many_random_programs_are_compiled_right(program: Program) -> None:
     check(program)

@@ -1,0 +1,13 @@
+"""The second thousand of random programs, in a file of its own: files are what test processes share among themselves."""
+
+import pytest
+from hypothesis import given, settings
+
+from tests.compiled.test_random_programs import Program, check, programs
+
+
+@pytest.mark.slow
+@given(programs)
+@settings(max_examples=1000)
+def test_a_thousand_more_random_programs_are_compiled_right(program: Program) -> None:
+    check(program)
