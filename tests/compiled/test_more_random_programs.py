@@ -1,4 +1,4 @@
-"""The second thousand of random programs, in a file of its own: files are what test processes share among themselves."""
+"""The second thousand of random programs, in a file of its own: whole files are what test processes share."""
 
 import pytest
 from hypothesis import given, settings
