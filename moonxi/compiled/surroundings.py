@@ -114,7 +114,7 @@ def _read_by(one: object) -> Iterator[_Reading]:
     if isinstance(one, type):
         for member in [member for cls in one.__mro__ if _is_users(cls) for member in vars(cls).values()]:
             inner = getattr(member, "__func__", member)
-            if isinstance(inner, FunctionType):
+            if isinstance(inner, FunctionType) and _is_users(inner):  # `dataclass` adds some of its own (Python 3.13)
                 yield from _read_by(inspect.unwrap(inner))
         return
     if not isinstance(one, FunctionType):
