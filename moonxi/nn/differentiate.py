@@ -6,7 +6,7 @@ from math import prod
 from typing import Any, Protocol, cast, overload
 
 from moonxi import shapes
-from moonxi.autodiff import BlasGrad, Grad, ImageGrad, variable
+from moonxi.autodiff import BlasGrad, Grad, ImageGrad, levels, variable
 from moonxi.autodiff.lift import constant_beside
 from moonxi.errors import GradientError
 from moonxi.nn import tree
@@ -171,21 +171,12 @@ def _value_and_grad[T: Tensor](
 
 def _at_level_of[T: Tensor](like: Grad[T], value: object, what: str) -> Grad[T]:
     """A result of the loss, checked to be under the same differentiation as the parameters."""
-    if isinstance(value, Grad) and _depth(value) == _depth(like):
+    if isinstance(value, Grad) and levels.depth(value) == levels.depth(like):
         return value
     raise GradientError(
         f"value_and_grad: {what} is {_named(value)}, and the parameters are {_named(like)}: compute it from the model "
         "and the batch that the loss function gets; a plain tensor becomes one with constant(x)"
     )
-
-
-def _depth(value: object) -> int:
-    """How often a tensor is lifted."""
-    depth = 0
-    while isinstance(value, Grad):
-        value = value.value
-        depth += 1
-    return depth
 
 
 def _named(value: object) -> str:

@@ -2,13 +2,8 @@
 
 from functools import lru_cache
 from math import prod
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from moonxi import shapes
-from moonxi.errors import LabelError
 from moonxi.traits import Axes, Shape
 
 
@@ -33,36 +28,3 @@ def sizes(shape: Shape, wanted: Shape) -> Shape:
     shapes.reshape(shape, wanted)
     rest = prod(size for size in wanted if size != -1)
     return tuple(prod(shape) // rest if size == -1 else size for size in wanted)
-
-
-def check_labels(labels: NDArray[Any], count: int, operation: str) -> None:
-    """Raise `LabelError` unless each label names a class."""
-    wrong = np.flatnonzero((labels < 0) | (labels >= count))
-    if wrong.size:
-        where = ", ".join(map(str, np.unravel_index(wrong[0], labels.shape)))
-        raise LabelError(
-            f"{operation}: labels {shapes.show(labels.shape)}: label {labels.flat[wrong[0]]} at [{where}] is not a "
-            f"class from 0 to {count - 1} ({wrong.size} of {prod(labels.shape)} labels are outside)"
-        )
-
-
-def kind(value: object) -> str:
-    """The kind of an array's elements, as NumPy abbreviates it; for anything but an array, one that nobody takes."""
-    return value.dtype.kind if isinstance(value, np.ndarray) else "?"
-
-
-def describe(value: object) -> str:
-    """What an unsuitable operand is, in a few words."""
-    if isinstance(value, np.ndarray):
-        return f"ndarray of {value.dtype} {shapes.show(value.shape)}"
-    dtype = getattr(value, "dtype", None)
-    return f"{type(value).__name__}[{dtype.__name__}]" if isinstance(dtype, type) else type(value).__name__
-
-
-def advice(value: object) -> str:
-    """What to do with it."""
-    if isinstance(value, np.ndarray):
-        return "; bring the array in with x.from_host(array)"
-    if isinstance(value, np.generic):
-        return "; give a Python number, float(value)"
-    return ""

@@ -16,7 +16,8 @@ from moonxi.backends.cupy.memory import DeviceArray, Space, restored
 from moonxi.dtypes import DType, Floating, HostArray
 from moonxi.errors import OperandError
 from moonxi.key import Key
-from moonxi.traits import Axes, DerivedTensor, Index, Labels, Mask, Shape, expect_held
+from moonxi.traits import Axes, DerivedTensor, Index, Labels, Mask, Shape, expect_held, foreign
+from moonxi.traits.class_indices import checked
 
 
 class CudaTensor[D: Floating](DerivedTensor["CudaTensor[D]"]):
@@ -72,8 +73,8 @@ class CudaTensor[D: Floating](DerivedTensor["CudaTensor[D]"]):
                 "live on one GPU; move one with x.from_host(y.to_host())"
             )
         mine = self._name()
-        advice = "; convert it with y.cast(x.dtype)" if isinstance(other, CudaTensor) else operands.advice(other)
-        raise OperandError(f"{operation}: {mine} with {operands.describe(other)}: both operands must be {mine}{advice}")
+        advice = "; convert it with y.cast(x.dtype)" if isinstance(other, CudaTensor) else foreign.advice(other)
+        raise OperandError(f"{operation}: {mine} with {foreign.described(other)}: both operands must be {mine}{advice}")
 
     def _name(self) -> str:
         return f"{type(self).__name__}[{self.dtype.__name__}]"
@@ -109,7 +110,7 @@ class CudaTensor[D: Floating](DerivedTensor["CudaTensor[D]"]):
             return held.carrier.data
         if not isinstance(carrier, CudaTensor):
             raise OperandError(
-                f"{operation}: {self._name()} with {type(held).__name__} of {operands.describe(carrier)}: both must "
+                f"{operation}: {self._name()} with {type(held).__name__} of {foreign.described(carrier)}: both must "
                 "live in the same tensor class"
             )
         if carrier.space.device is not self.space.device:
@@ -124,7 +125,7 @@ class CudaTensor[D: Floating](DerivedTensor["CudaTensor[D]"]):
         found = self._held(labels, operation)
         if self.space.debug:
             host = self.space.integers.to_bits(found, np.dtype(np.int64))
-            operands.check_labels(host, count, operation)
+            checked(host, count, operation)
         return found
 
     # -- from and to the host --------------------------------------------------------------------------------
@@ -135,18 +136,18 @@ class CudaTensor[D: Floating](DerivedTensor["CudaTensor[D]"]):
 
     @override
     def from_host(self, array: HostArray | NDArray[np.integer], /) -> Self:
-        if operands.kind(array) not in "fiu":
+        if foreign.kind(array) not in "fiu":
             raise OperandError(
-                f"from_host: {operands.describe(array)}: expected a NumPy array of real numbers; "
+                f"from_host: {foreign.described(array)}: expected a NumPy array of real numbers; "
                 "convert with numpy.asarray(values)"
             )
         return self._made(self.space.from_bits(bits.rounded(array, self.space.element)))
 
     @override
     def labels(self, array: NDArray[np.integer], /) -> Labels[Self]:
-        if operands.kind(array) not in "iu":
+        if foreign.kind(array) not in "iu":
             raise OperandError(
-                f"labels: {operands.describe(array)}: expected a NumPy array of integers, one class index each; "
+                f"labels: {foreign.described(array)}: expected a NumPy array of integers, one class index each; "
                 "if these are whole numbers, convert with array.astype(numpy.int64)"
             )
         integers = self.space.integers

@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from moonxi import shapes
-from moonxi.backends.numpy.class_indices import checked
 from moonxi.backends.numpy.shaping import NumpyShaping
 from moonxi.dtypes import Floating, HostArray
 from moonxi.traits import Labels, Shape
+from moonxi.traits.class_indices import checked
 
 
 class NumpyIndexed[D: Floating](NumpyShaping[D]):

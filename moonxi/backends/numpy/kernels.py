@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from moonxi.backends.numpy.blas import NumpyBlas
-from moonxi.backends.numpy.class_indices import checked
 from moonxi.backends.numpy.elementwise import NumpyElementwise
 from moonxi.backends.numpy.indexed import NumpyIndexed
 from moonxi.backends.numpy.products import product
@@ -21,6 +20,7 @@ from moonxi.backends.numpy.selection import bits, every_bit, selected
 from moonxi.backends.numpy.shaping import NumpyShaping
 from moonxi.dtypes import HostArray
 from moonxi.traits import Axes, Index, Shape
+from moonxi.traits.class_indices import checked
 from moonxi.traits.kernels import Kernel, Kind
 
 

@@ -14,6 +14,7 @@ from moonxi import shapes
 from moonxi.dtypes import F32, F64, I64, Bool, DType, Floating, HostArray
 from moonxi.errors import OperandError
 from moonxi.traits import DerivedTensor, Labels, Mask, Shape, expect_held
+from moonxi.traits.foreign import advice, described
 
 _ELEMENTS: dict[np.dtype[Any], type[DType]] = {np.dtype(d.type): d for d in (F32, F64, I64, Bool)}
 
@@ -87,24 +88,5 @@ class NumpyStored[D: Floating](DerivedTensor["NumpyStored[D]"]):
         return held.carrier.data
 
 
-def kind(value: object) -> str:
-    """The kind of an array's elements, as NumPy abbreviates it; for anything but an array, one that nobody takes."""
-    return value.dtype.kind if isinstance(value, np.ndarray) else "?"
-
-
-def described(value: object) -> str:
-    """What an unsuitable operand is, in a few words."""
-    if isinstance(value, np.ndarray):
-        return f"ndarray of {value.dtype} {shapes.show(value.shape)}"
-    dtype = getattr(value, "dtype", None)
-    return f"{type(value).__name__}[{dtype.__name__}]" if isinstance(dtype, type) else type(value).__name__
-
-
 def _advice(value: object) -> str:
-    if isinstance(value, np.ndarray):
-        return "; bring the array in with x.from_host(array)"
-    if isinstance(value, np.generic):
-        return "; give a Python number, float(value)"
-    if isinstance(value, NumpyStored):
-        return "; convert with x.from_host(y.to_host())"
-    return ""
+    return "; convert with x.from_host(y.to_host())" if isinstance(value, NumpyStored) else advice(value)

@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 from moonxi import shapes
 from moonxi.backends.numpy import random
 from moonxi.backends.numpy.indexed import NumpyIndexed
-from moonxi.backends.numpy.stored import described, kind
 from moonxi.dtypes import Floating, HostArray
 from moonxi.errors import LabelError, OperandError
 from moonxi.key import Key
 from moonxi.traits import Labels, Shape
+from moonxi.traits.foreign import described, kind
 
 _LARGEST = np.iinfo(np.int64).max
 

@@ -1,0 +1,27 @@
+"""Words for what a tensor cannot take as an operand, the same in all backends."""
+
+import numpy as np
+
+from moonxi import shapes
+
+
+def kind(value: object) -> str:
+    """The kind of an array's elements, as NumPy abbreviates it; for anything but an array, one that nobody takes."""
+    return value.dtype.kind if isinstance(value, np.ndarray) else "?"
+
+
+def described(value: object) -> str:
+    """What an unsuitable operand is, in a few words."""
+    if isinstance(value, np.ndarray):
+        return f"ndarray of {value.dtype} {shapes.show(value.shape)}"
+    dtype = getattr(value, "dtype", None)
+    return f"{type(value).__name__}[{dtype.__name__}]" if isinstance(dtype, type) else type(value).__name__
+
+
+def advice(value: object) -> str:
+    """What to do with it."""
+    if isinstance(value, np.ndarray):
+        return "; bring the array in with x.from_host(array)"
+    if isinstance(value, np.generic):
+        return "; give a Python number, float(value)"
+    return ""
