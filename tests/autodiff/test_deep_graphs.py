@@ -141,7 +141,7 @@ def test_repeated_steps_leave_no_memory_behind(levels: int) -> None:
             after, _ = tracemalloc.get_traced_memory()
         finally:
             tracemalloc.stop()
-    assert after - before < 10_000  # one step holds 4 MB
+    assert after - before < 500_000  # one step holds 4 MB; the interpreter itself keeps some tens of kB now and then
 
 
 def test_the_gradients_of_intermediate_results_are_given_back_on_the_way() -> None:
