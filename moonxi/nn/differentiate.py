@@ -12,7 +12,10 @@ from moonxi.errors import GradientError
 from moonxi.nn import tree
 from moonxi.nn.scope import Scope
 from moonxi.nn.state import State
-from moonxi.traits import ImageModelTensor, MlpTensor, Tensor
+from moonxi.traits import ImageModelTensor, MlpTensor, Shape, Tensor
+
+type Frozen = Callable[[str, Shape], bool]
+"""From a parameter's path and shape to whether it is not trained: see `moonxi.optim.Predicate`."""
 
 
 class Model[T: Tensor, G, M, Up](Protocol):
@@ -36,6 +39,8 @@ def value_and_grad[T: ImageModelTensor, M, Up, Batch, Mode](
     batch: Mapped[T, ImageGrad[T], Batch],
     mode: Mode,
     /,
+    *,
+    frozen: Frozen | None = None,
 ) -> tuple[tuple[T, dict[str, T]], M]: ...
 @overload
 def value_and_grad[T: ImageModelTensor, M, Up, Batch, Mode](
@@ -44,6 +49,8 @@ def value_and_grad[T: ImageModelTensor, M, Up, Batch, Mode](
     batch: Mapped[T, ImageGrad[T], Batch],
     mode: Mode,
     /,
+    *,
+    frozen: Frozen | None = None,
 ) -> tuple[T, M]: ...
 @overload
 def value_and_grad[T: MlpTensor, M, Up, Batch, Mode](
@@ -52,6 +59,8 @@ def value_and_grad[T: MlpTensor, M, Up, Batch, Mode](
     batch: Mapped[T, BlasGrad[T], Batch],
     mode: Mode,
     /,
+    *,
+    frozen: Frozen | None = None,
 ) -> tuple[tuple[T, dict[str, T]], M]: ...
 @overload
 def value_and_grad[T: MlpTensor, M, Up, Batch, Mode](
@@ -60,6 +69,8 @@ def value_and_grad[T: MlpTensor, M, Up, Batch, Mode](
     batch: Mapped[T, BlasGrad[T], Batch],
     mode: Mode,
     /,
+    *,
+    frozen: Frozen | None = None,
 ) -> tuple[T, M]: ...
 @overload
 def value_and_grad[T: Tensor, M, Up, Batch, Mode](
@@ -68,6 +79,8 @@ def value_and_grad[T: Tensor, M, Up, Batch, Mode](
     batch: Mapped[T, Grad[T], Batch],
     mode: Mode,
     /,
+    *,
+    frozen: Frozen | None = None,
 ) -> tuple[tuple[T, dict[str, T]], M]: ...
 @overload
 def value_and_grad[T: Tensor, M, Up, Batch, Mode](
@@ -76,6 +89,8 @@ def value_and_grad[T: Tensor, M, Up, Batch, Mode](
     batch: Mapped[T, Grad[T], Batch],
     mode: Mode,
     /,
+    *,
+    frozen: Frozen | None = None,
 ) -> tuple[T, M]: ...
 @overload
 def value_and_grad[T: Tensor, G: Tensor, M, Up, Batch, Mode](
@@ -86,6 +101,7 @@ def value_and_grad[T: Tensor, G: Tensor, M, Up, Batch, Mode](
     /,
     *,
     variable: Callable[[T], G],
+    frozen: Frozen | None = None,
 ) -> tuple[tuple[T, dict[str, T]], M]: ...
 @overload
 def value_and_grad[T: Tensor, G: Tensor, M, Up, Batch, Mode](
@@ -96,9 +112,10 @@ def value_and_grad[T: Tensor, G: Tensor, M, Up, Batch, Mode](
     /,
     *,
     variable: Callable[[T], G],
+    frozen: Frozen | None = None,
 ) -> tuple[T, M]: ...
 def value_and_grad(  # the overloads are the signature
-    loss: Any, model: Any, batch: Any, mode: Any, /, *, variable: Any = variable
+    loss: Any, model: Any, batch: Any, mode: Any, /, *, variable: Any = variable, frozen: Frozen | None = None
 ) -> object:
     """The value of ``loss(model, batch, mode)`` and its gradient with respect to the parameters of the model.
 
@@ -110,9 +127,12 @@ def value_and_grad(  # the overloads are the signature
     on one, and its state is the state after the step. Raises `GradientError` if the loss is no scalar, depends on no
     parameter, or is not computed from the model and the batch that it gets.
 
+    Parameters that ``frozen`` picks by path and shape are constants: nothing is computed for their gradients, which
+    are zeros. An optimizer leaves them as they are if it is given `moonxi.optim.Unfrozen`.
+
     For operations of your own, ``variable`` is that of your class of tensors under differentiation:
     ``MyGrad.variable``."""
-    return _value_and_grad(loss, model, batch, mode, variable)
+    return _value_and_grad(loss, model, batch, mode, variable, frozen)
 
 
 def _value_and_grad[T: Tensor](
@@ -121,10 +141,19 @@ def _value_and_grad[T: Tensor](
     batch: Mapped[T, Grad[T], object],
     mode: object,
     variable: Callable[[T], Grad[T]],
+    frozen: Frozen | None,
 ) -> object:
     constant = partial(constant_beside, variable)
     parameters = model.parameters()
     trained = {id(parameter) for parameter in parameters}
+    if frozen is not None:
+        named = tree.parameters(model)
+        trained = {id(parameter) for path, parameter in named.items() if not frozen(path, parameter.shape)}
+        if named and not trained:
+            raise GradientError(
+                f"value_and_grad: {type(model).__name__}: all {len(named)} parameters are frozen: there is none to "
+                "differentiate for"
+            )
     variables: dict[int, Grad[T]] = {}
 
     def lift(tensor: T) -> Grad[T]:
@@ -145,7 +174,7 @@ def _value_and_grad[T: Tensor](
     with Scope(lifted) as scope:
         result = loss(lifted, batch.map(constant), mode)
     value, kept = result if isinstance(result, tuple) else (result, None)
-    like = variables[id(parameters[0])]
+    like = next(iter(variables.values()))
     loss_value = _at_level_of(like, value, "the loss")
     if prod(loss_value.shape) != 1:
         raise GradientError(
@@ -157,7 +186,9 @@ def _value_and_grad[T: Tensor](
             "value_and_grad: the loss depends on no parameter: compute it from the model that the loss function gets"
         )
     gradients = loss_value.backward()
-    result_model = model.with_parameters([gradients.of(variables[id(one)]) for one in parameters])
+    result_model = model.with_parameters(
+        [gradients.of(variables[id(one)]) if id(one) in trained else one.zeros(one.shape) for one in parameters]
+    )
     if scope.updated:
         held = cast(dict[str, State[Grad[T]]], tree.states(lifted))  # the tensors of a lifted model are lifted
         after = [scope.newest(held[path]) for path in tree.states(model)]

@@ -6,6 +6,7 @@ from moonxi.optim.adam import Adam, AdamW
 from moonxi.optim.clipping import clip_by_global_norm, clip_by_value, global_norm
 from moonxi.optim.composition import chain, join
 from moonxi.optim.ema import Ema, EmaState
+from moonxi.optim.frozen import Unfrozen
 from moonxi.optim.groups import Group, Grouped
 from moonxi.optim.lamb import Lamb
 from moonxi.optim.lbfgs import Lbfgs
@@ -14,7 +15,7 @@ from moonxi.optim.muon import Muon, orthogonalized
 from moonxi.optim.nadam import NAdam
 from moonxi.optim.optimizer import Optimizer, RuleOptimizer
 from moonxi.optim.plateau import Plateau, PlateauState
-from moonxi.optim.predicate import Predicate, matrices, named, weights
+from moonxi.optim.predicate import Predicate, matrices, named, weights, within
 from moonxi.optim.rmsprop import RmsProp
 from moonxi.optim.schedules import Schedule, constant, cosine, exponential, one_cycle, polynomial, step_decay, warm_up
 from moonxi.optim.sgd import Sgd
@@ -44,6 +45,7 @@ __all__ = [
     "Schedule",
     "Sgd",
     "Trainable",
+    "Unfrozen",
     "chain",
     "clip_by_global_norm",
     "clip_by_value",
@@ -61,4 +63,5 @@ __all__ = [
     "step_decay",
     "warm_up",
     "weights",
+    "within",
 ]

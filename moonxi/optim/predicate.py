@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from moonxi.errors import OptionError
-from moonxi.traits import Shape
+from moonxi.optim.updating import Trainable
+from moonxi.traits import Shape, Tensor
 
 type Predicate = Callable[[str, Shape], bool]
 """From a parameter's path, such as ``blocks[0].norm.weight``, and its shape to whether it is meant."""
@@ -41,3 +42,29 @@ class named:  # used as a function, compared and printed as a value
         return any(
             fnmatchcase(path, pattern) or any(fnmatchcase(part, pattern) for part in parts) for pattern in self.patterns
         )
+
+
+@dataclass(frozen=True, init=False)
+class within:  # used as a function, compared and printed as a value
+    """The parameters of parts of a model: ``within(model, model.stem, model.blocks[0])``.
+
+    The parts are layers, and mypy knows their names. Raises `OptionError` for a part that has no parameter of the
+    model."""
+
+    paths: tuple[str, ...]
+
+    def __init__[T: Tensor](self, model: Trainable[T, object], /, *parts: Trainable[T, object]) -> None:
+        named, _ = model.named_tensors()
+        picked: set[int] = set()
+        for number, part in enumerate(parts):
+            own = {id(one) for one in part.named_tensors()[0].values()}
+            if not own & {id(one) for one in named.values()}:
+                raise OptionError(
+                    f"within: part {number}, a {type(part).__name__}, has no parameter of this {type(model).__name__}"
+                )
+            picked |= own
+        object.__setattr__(self, "paths", tuple(path for path, one in named.items() if id(one) in picked))
+
+    def __call__(self, path: str, shape: Shape, /) -> bool:
+        """Whether the path is that of one of them."""
+        return path in self.paths

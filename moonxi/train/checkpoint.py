@@ -14,7 +14,7 @@ from safetensors.numpy import save as to_bytes
 
 from moonxi.dtypes import HostArray
 from moonxi.errors import CheckpointError
-from moonxi.optim import OptimizerState
+from moonxi.optim import EmaState, OptimizerState
 from moonxi.shapes import show
 from moonxi.train.atomic import reason, write_whole
 from moonxi.train.json_fields import Json
@@ -25,6 +25,7 @@ from moonxi.traits import Tensor
 PARAMETERS: Final = "parameters/"
 STATES: Final = "states/"
 OPTIMIZER: Final = "optimizer/"
+AVERAGE: Final = "average/"
 
 
 class Stored[T: Tensor, M](Protocol):
@@ -52,11 +53,33 @@ class Checkpoint:
         """Of the evaluation at this very step; empty within an epoch."""
         return self.manifest.metrics
 
-    def model[T: Tensor, M](self, like: Stored[T, M], /) -> M:
+    def model[T: Tensor, M](self, like: Stored[T, M], /, *, averaged: bool = False) -> M:
         """The model at this step; class, device and element type are those of ``like``, which is unchanged.
 
-        Raises `CheckpointError` if the file of tensors is missing or damaged, and if they are of another model."""
-        return _filled_model(like, self.tensors(), f"{self.path}")
+        With ``averaged`` its weights are the averages of a run with ``ema``. Raises `CheckpointError` if the file of
+        tensors is missing or damaged, if they are of another model, and if there are no averages."""
+        stored = self.tensors()
+        if averaged:
+            averages = {name.removeprefix(AVERAGE): one for name, one in _part(stored, AVERAGE + PARAMETERS).items()}
+            if not averages:
+                raise CheckpointError(
+                    f"checkpoint: {self.path}: has no averages of the weights: the run was without ema"
+                )
+            stored = {**_part(stored, STATES), **averages}
+        return _filled_model(like, stored, f"{self.path}")
+
+    def average[T: Tensor, M](self, state: EmaState[T, M], /) -> EmaState[T, M]:
+        """The averages of the weights; those given say of what shapes. Raises as `model` does."""
+        stored = self.tensors()
+        own = _averages(state)
+        wrong = _differences(own, _part(stored, AVERAGE))
+        if wrong:
+            raise CheckpointError(f"checkpoint: {self.path}: not the averages of this model:\n  " + "\n  ".join(wrong))
+        arrays = {name: one.from_host(_real(stored[name])) for name, one in own.items()}
+        after: EmaState[T, M] = EmaState(
+            arrays[f"{AVERAGE}step"], {path: arrays[f"{AVERAGE}{PARAMETERS}{path}"] for path in state.averages}
+        )
+        return after
 
     def restored[T: Tensor, M](
         self, model: Stored[T, M], state: OptimizerState[T, M], /
@@ -78,7 +101,7 @@ class Checkpoint:
         return _filled_model(model, stored, f"{self.path}"), remembered
 
     def tensors(self) -> dict[str, NDArray[np.generic]]:
-        """All tensors by name: ``parameters/...``, ``states/...`` and ``optimizer/...``.
+        """All tensors by name: ``parameters/...``, ``states/...``, ``optimizer/...`` and ``average/...``.
 
         Raises `CheckpointError` if the file is missing, or is not to the bit the one that was written."""
         path = self.path.parent / self.manifest.tensors
@@ -112,6 +135,7 @@ def write_checkpoint[T: Tensor, M](
     state: OptimizerState[T, M],
     /,
     *,
+    average: EmaState[T, M] | None = None,
     place: Place,
     settings: Json,
     metrics: Mapping[str, float],
@@ -124,6 +148,8 @@ def write_checkpoint[T: Tensor, M](
     named = {f"{PARAMETERS}{name}": one for name, one in parameters.items()}
     named.update({f"{STATES}{name}": one for name, one in states.items()})
     named.update({f"{OPTIMIZER}{name}": one for name, one in _memory(state).items()})
+    if average is not None:
+        named.update(_averages(average))
     data = to_bytes({name: one.to_host() for name, one in named.items()})
     digest = sha256(data).hexdigest()
     stem = f"step-{place.steps:09}"
@@ -146,6 +172,14 @@ def _memory[T: Tensor, M](state: OptimizerState[T, M]) -> dict[str, T]:
     """The tensors of an optimizer's state by name."""
     slots = {f"{slot}/{at}": one for slot, tensors in state.slots.items() for at, one in enumerate(tensors)}
     return {"step": state.step, **slots}
+
+
+def _averages[T: Tensor, M](state: EmaState[T, M]) -> dict[str, T]:
+    """The tensors of averages by name."""
+    return {
+        f"{AVERAGE}step": state.step,
+        **{f"{AVERAGE}{PARAMETERS}{path}": one for path, one in state.averages.items()},
+    }
 
 
 def _filled_model[T: Tensor, M](like: Stored[T, M], stored: Mapping[str, NDArray[np.generic]], source: str) -> M:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from moonxi.errors import CheckpointError, OptionError
-from moonxi.optim import OptimizerState
+from moonxi.optim import EmaState, OptimizerState
 from moonxi.train.atomic import PART, reason
 from moonxi.train.checkpoint import Checkpoint, Stored, read_checkpoint, write_checkpoint
 from moonxi.train.json_fields import Json
@@ -72,6 +72,7 @@ class Checkpoints:
         state: OptimizerState[T, M],
         /,
         *,
+        average: EmaState[T, M] | None = None,
         place: Place,
         settings: Json,
         metrics: Mapping[str, float],
@@ -80,7 +81,9 @@ class Checkpoints:
 
         Raises `CheckpointError` if that fails: what was there before is then still there."""
         self.prepare()
-        written = write_checkpoint(Path(self.folder), model, state, place=place, settings=settings, metrics=metrics)
+        written = write_checkpoint(
+            Path(self.folder), model, state, average=average, place=place, settings=settings, metrics=metrics
+        )
         self._tidy(written)
         return written
 

@@ -11,7 +11,7 @@ from moonxi.autodiff.lift import constant_beside
 from moonxi.errors import OptionError
 from moonxi.key import Key
 from moonxi.nn import Eval, Mode, Train, check_writable, save, value_and_grad
-from moonxi.optim import MlpOptimizer, Optimizer, OptimizerState, mean_gradients
+from moonxi.optim import Ema, EmaState, MlpOptimizer, Optimizer, OptimizerState, Predicate, Unfrozen, mean_gradients
 from moonxi.shapes import fail
 from moonxi.train.batches import Batches, BatchOf, TrainableModel
 from moonxi.train.callback import Callback
@@ -41,6 +41,8 @@ class Trainer[T: Tensor, M, B]:
         /,
         *,
         key: Key,
+        ema: Ema | None = None,
+        frozen: Predicate | None = None,
     ) -> None: ...
     @overload
     def __init__[U: ImageModelTensor, N, Up, Lifted](
@@ -51,6 +53,8 @@ class Trainer[T: Tensor, M, B]:
         /,
         *,
         key: Key,
+        ema: Ema | None = None,
+        frozen: Predicate | None = None,
     ) -> None: ...
     @overload
     def __init__[U: MlpTensor, N, Up, Lifted](
@@ -61,6 +65,8 @@ class Trainer[T: Tensor, M, B]:
         /,
         *,
         key: Key,
+        ema: Ema | None = None,
+        frozen: Predicate | None = None,
     ) -> None: ...
     @overload
     def __init__[U: MlpTensor, N, Up, Lifted](
@@ -71,6 +77,8 @@ class Trainer[T: Tensor, M, B]:
         /,
         *,
         key: Key,
+        ema: Ema | None = None,
+        frozen: Predicate | None = None,
     ) -> None: ...
     @overload
     def __init__[U: Tensor, N, Up, Lifted](
@@ -81,6 +89,8 @@ class Trainer[T: Tensor, M, B]:
         /,
         *,
         key: Key,
+        ema: Ema | None = None,
+        frozen: Predicate | None = None,
     ) -> None: ...
     @overload
     def __init__[U: Tensor, N, Up, Lifted](
@@ -91,6 +101,8 @@ class Trainer[T: Tensor, M, B]:
         /,
         *,
         key: Key,
+        ema: Ema | None = None,
+        frozen: Predicate | None = None,
     ) -> None: ...
     @overload
     def __init__[U: Tensor, G: Tensor, N, Up, Lifted](
@@ -101,6 +113,8 @@ class Trainer[T: Tensor, M, B]:
         /,
         *,
         key: Key,
+        ema: Ema | None = None,
+        frozen: Predicate | None = None,
         variable: Callable[[U], G],
     ) -> None: ...
     @overload
@@ -112,14 +126,34 @@ class Trainer[T: Tensor, M, B]:
         /,
         *,
         key: Key,
+        ema: Ema | None = None,
+        frozen: Predicate | None = None,
         variable: Callable[[U], G],
     ) -> None: ...
-    def __init__(self, model: Any, loss: Any, optimizer: Any, /, *, key: Key, variable: Any = variable) -> None:
+    def __init__(
+        self,
+        model: Any,
+        loss: Any,
+        optimizer: Any,
+        /,
+        *,
+        key: Key,
+        ema: Ema | None = None,
+        frozen: Predicate | None = None,
+        variable: Any = variable,
+    ) -> None:
         """``key`` is for everything random within the steps; it is folded with the number of the step.
 
+        With ``ema`` the weights are averaged over the steps, and `evaluate`, `predict` and ``save_to`` use the
+        averages. Parameters that ``frozen`` picks by path and shape are not trained: of these no gradient is computed.
+        Raises `OptionError` if it picks none or all.
+
         For operations of your own, ``variable`` is that of your class of tensors under differentiation."""
+        self._frozen = frozen
+        self._ema = ema
+        state, average = optimizer.init(self._trained(model)), None if ema is None else ema.init(model)
         # One object, exchanged as a whole: an interrupt never leaves a model beside another step's state.
-        self._now: tuple[M, OptimizerState[T, M], int] = (model, optimizer.init(model), 0)
+        self._now: tuple[M, OptimizerState[T, M], int, EmaState[T, M] | None] = (model, state, 0, average)
         self._loss = loss
         self._optimizer = optimizer
         self._variable = variable
@@ -131,6 +165,13 @@ class Trainer[T: Tensor, M, B]:
     def model(self) -> M:
         """The model after the last whole step."""
         return self._now[0]
+
+    @property
+    def averaged(self) -> M:
+        """The model with the averages of its weights; without ``ema`` the model itself."""
+        model, _, _, average = self._now
+        own: Any = model
+        return model if self._ema is None or average is None else self._ema.averaged(own, average)
 
     @property
     def state(self) -> OptimizerState[T, M]:
@@ -148,16 +189,23 @@ class Trainer[T: Tensor, M, B]:
         From several batches it is one update too, by the mean of their gradients over all samples: that of one large
         batch, with the memory of a small one. Raises `NonFiniteError` if the loss is NaN or infinite; model and state
         are then those before the step."""
-        model, state, steps = self._now
+        model, state, steps, average = self._now
         key = self._key.fold(steps)
         if not more:
             values, gradients, _ = self._gradients(model, batch, key)
         else:
-            average = Average()
-            gradients = mean_gradients(self._parts((batch, *more), key, average))
-            values = average.values()
-        self._now = (*self._optimizer.update(model, gradients, state), steps + 1)
+            seen = Average()
+            gradients = mean_gradients(self._parts((batch, *more), key, seen))
+            values = seen.values()
+        after, state = self._optimizer.update(self._trained(model), self._trained(gradients), state)
+        if self._ema is not None and average is not None:
+            average = self._ema.update(after, average)
+        self._now = (after, state, steps + 1, average)
         return values
+
+    def _trained(self, model: Any) -> Any:
+        """A model, or gradients, as the optimizer sees it."""
+        return model if self._frozen is None else Unfrozen(model, self._frozen)
 
     def _parts(self, batches: Sequence[B], key: Key, average: Average) -> Iterator[tuple[Any, int]]:
         """The gradients of batches and their sizes; running statistics go on from one to the next."""
@@ -170,7 +218,9 @@ class Trainer[T: Tensor, M, B]:
 
     def _gradients(self, model: Any, batch: Any, key: Key) -> tuple[dict[str, float], Any, int]:
         """That model, loss and batch fit was checked at construction."""
-        value, gradients = value_and_grad(self._loss, model, batch, Train(key), variable=self._variable)
+        value, gradients = value_and_grad(
+            self._loss, model, batch, Train(key), variable=self._variable, frozen=self._frozen
+        )
         values = _values(value)
         if not isfinite(values["loss"]):
             raise not_finite(self.steps, values["loss"], model.named_parameters(), gradients.named_parameters())
@@ -179,7 +229,7 @@ class Trainer[T: Tensor, M, B]:
     def evaluate(self, data: Batches[B], /) -> dict[str, float]:
         """The loss and the named scalars over all of the data, in evaluation mode."""
         average = Average()
-        model: Any = self.model
+        model: Any = self.averaged
         constant = partial(constant_beside, self._variable)
         lifted = model.map(constant)  # the loss is written for tensors under differentiation; constants record nothing
         for batch in data.epoch(0):
@@ -188,10 +238,10 @@ class Trainer[T: Tensor, M, B]:
         return average.values()
 
     def predict[X, Y](self, data: Batches[X], forward: Callable[[M, X], Y], /) -> Iterator[Y]:
-        """What ``forward(model, batch)`` gives for each batch of the data, in order, with the model of now.
+        """What ``forward(model, batch)`` gives for each batch of the data, in order, with the model of now, `averaged`.
 
         Each is computed when it is asked for. Nothing is recorded for differentiation, and no label is needed."""
-        model = self.model
+        model = self.averaged
         return (forward(model, batch) for batch in data.epoch(0))
 
     def fit(
@@ -235,6 +285,8 @@ class Trainer[T: Tensor, M, B]:
             "model": described(self.model),
             "loss": described(self._loss),
             "optimizer": described(self._optimizer),
+            "ema": described(self._ema),
+            "frozen": described(self._frozen),
             "key": [self._key.low, self._key.high],
             "accumulate": accumulate,
             "data": described_data(data),
@@ -246,7 +298,8 @@ class Trainer[T: Tensor, M, B]:
             if last is not None:
                 place = last.manifest.place
                 model: Any = self.model
-                self._now = (*last.restored(model, self.state), place.steps)
+                average = None if self._now[3] is None else last.average(self._now[3])
+                self._now = (*last.restored(model, self.state), place.steps, average)
                 history.epochs.extend(place.records)
                 if progress:
                     print(resumed(last), flush=True)
@@ -254,7 +307,9 @@ class Trainer[T: Tensor, M, B]:
         def write(place: Place, metrics: Mapping[str, float]) -> None:
             model: Any = self.model
             if checkpoints is not None:
-                checkpoints.save(model, self.state, place=place, settings=settings, metrics=metrics)
+                checkpoints.save(
+                    model, self.state, average=self._now[3], place=place, settings=settings, metrics=metrics
+                )
 
         loop = Loop(
             self,
@@ -275,7 +330,7 @@ class Trainer[T: Tensor, M, B]:
         finally:
             self._epochs, self._records = loop.place.epoch, loop.place.records
         if save_to is not None:
-            trained: Any = self.model
+            trained: Any = self.averaged
             save(trained, save_to)
             if progress:
                 print(f"weights saved to {os.fspath(save_to)}", flush=True)

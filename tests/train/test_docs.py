@@ -27,6 +27,7 @@ def test_the_programs_of_training_md_run_and_a_second_time_resume(tmp_path: Path
         "best: True",
         "10 steps were the budget",
         "8 steps from 32 batches",
+        "True",
         "(10,) 500 True",
         "by hand: True",
     ]

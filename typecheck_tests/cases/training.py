@@ -353,6 +353,52 @@ def right_trainer_without_a_key() -> None:
     assert mx.Trainer(model(), loss, optim.Sgd(lr=0.1), key=mx.Key(0)).steps == 0
 
 
+def wrong_host_batches_for_a_model_on_the_device(network: nn.Linear[Device], data: DataLoader[Labelled[Host]]) -> None:
+    trainer = mx.Trainer(network, loss, optim.Sgd(lr=0.1), key=mx.Key(0))
+    trainer.fit(data, epochs=1)  # E: [arg-type]
+
+
+def right_host_batches_for_a_model_on_the_device() -> None:
+    trainer = mx.Trainer(model(), loss, optim.Sgd(lr=0.1), key=mx.Key(0))
+    trainer.fit(DataLoader(dataset(), batch_size=3), epochs=1, progress=False)
+
+
+def wrong_host_batches_to_evaluate_a_model_on_the_device(
+    network: nn.Linear[Device], data: DataLoader[Labelled[Host]]
+) -> dict[str, float]:
+    trainer = mx.Trainer(network, loss, optim.Sgd(lr=0.1), key=mx.Key(0))
+    return trainer.evaluate(data)  # E: [arg-type]
+
+
+def right_host_batches_to_evaluate_a_model_on_the_device() -> dict[str, float]:
+    trainer = mx.Trainer(model(), loss, optim.Sgd(lr=0.1), key=mx.Key(0))
+    return trainer.evaluate(DataLoader(dataset(), batch_size=3))
+
+
+def wrong_name_of_a_frozen_part(network: nn.Linear[Host]) -> optim.Predicate:
+    return optim.within(network, network.stem)  # E: [attr-defined]
+
+
+def right_name_of_a_frozen_part() -> None:
+    frozen = optim.named("bias")
+    trainer = mx.Trainer(model(), loss, optim.Sgd(lr=0.1), key=mx.Key(0), frozen=frozen, ema=optim.Ema())
+    assert trainer.averaged.weight.shape == (4, 3)
+
+
+def wrong_gradients_of_a_part_of_another_model(network: nn.Linear[Host], other: nn.Sequential[Host]) -> None:
+    optimizer, frozen = optim.Sgd(lr=0.1), optim.named("bias")
+    state = optimizer.init(optim.Unfrozen(network, frozen))
+    optimizer.update(optim.Unfrozen(other, frozen), optim.Unfrozen(network, frozen), state)  # E: [misc] "M"
+
+
+def right_gradients_of_a_part_of_another_model() -> None:
+    optimizer, frozen, network = optim.Sgd(lr=0.1), optim.named("bias"), model()
+    state = optimizer.init(optim.Unfrozen(network, frozen))
+    _, gradients = mx.value_and_grad(loss, network, batch(), mx.Eval(), frozen=frozen)
+    after, state = optimizer.update(optim.Unfrozen(network, frozen), optim.Unfrozen(gradients, frozen), state)
+    assert after.bias is network.bias
+
+
 def wrong_model_of_the_trainer_elsewhere(network: nn.Linear[Host]) -> nn.Linear[Device]:
     trainer = mx.Trainer(network, loss, optim.Sgd(lr=0.1), key=mx.Key(0))
     return trainer.model  # E: [return-value]
