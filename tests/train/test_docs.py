@@ -27,7 +27,8 @@ def test_the_programs_of_training_md_run_and_a_second_time_resume(tmp_path: Path
         "best: True",
         "10 steps were the budget",
         "8 steps from 32 batches",
-        "True",
+        "frozen: True",
+        "loss of the averages: True",
         "(10,) 500 True",
         "by hand: True",
     ]
