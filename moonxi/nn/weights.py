@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from errno import EISDIR
 from pathlib import Path
-from secrets import token_hex
 from stat import S_ISDIR
 from typing import Protocol
 
@@ -20,6 +19,7 @@ from moonxi.errors import CheckpointError
 from moonxi.nn.module import Module
 from moonxi.shapes import show
 from moonxi.traits import Tensor
+from moonxi.whole_file import part_beside, reason, write_whole
 
 
 def save[T: Tensor](model: Module[T], path: str | os.PathLike[str], /) -> None:
@@ -27,28 +27,14 @@ def save[T: Tensor](model: Module[T], path: str | os.PathLike[str], /) -> None:
 
     The file appears whole or not at all: it is written beside its place, synchronised and renamed. Raises
     `CheckpointError` if it cannot be written; an older file of that name is then still there."""
-    target = Path(path)
     tensors = {**model.named_parameters(), **model.named_states()}
-    data = to_bytes({name: tensor.to_host() for name, tensor in tensors.items()})
-    temporary = target.parent / f".moonxi-{os.getpid()}-{token_hex(8)}"
-    try:
-        with temporary.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(target)
-    except BaseException as error:  # also an interrupt leaves nothing behind
-        with suppress(OSError, ValueError):
-            temporary.unlink(missing_ok=True)
-        if not isinstance(error, OSError | ValueError):
-            raise
-        raise CheckpointError(f"save: {target}: cannot be written: {_reason(error)}") from error
+    write_whole("save", Path(path), to_bytes({name: tensor.to_host() for name, tensor in tensors.items()}))
 
 
 def check_writable(path: str | os.PathLike[str], /) -> None:
     """Raise `CheckpointError` if `save` could not write there: to be asked before a long run, not after it."""
     target = Path(path)
-    probe = target.parent / f".moonxi-{os.getpid()}-{token_hex(8)}"
+    probe = part_beside(target)
     try:
         with suppress(FileNotFoundError):
             if S_ISDIR(target.stat().st_mode):
@@ -56,7 +42,7 @@ def check_writable(path: str | os.PathLike[str], /) -> None:
         probe.touch()
         probe.unlink()
     except (OSError, ValueError) as error:
-        raise CheckpointError(f"save: {target}: cannot be written: {_reason(error)}") from error
+        raise CheckpointError(f"save: {target}: cannot be written: {reason(error)}") from error
 
 
 class Weighted[T: Tensor, M](Protocol):
@@ -82,7 +68,7 @@ def read(path: str | os.PathLike[str], /) -> dict[str, NDArray[np.generic]]:
     try:
         data = source.read_bytes()
     except (OSError, ValueError) as error:
-        raise CheckpointError(f"load: {source}: cannot be read: {_reason(error)}") from error
+        raise CheckpointError(f"load: {source}: cannot be read: {reason(error)}") from error
     try:
         return from_bytes(data)
     except SafetensorError as error:
@@ -107,11 +93,6 @@ def filled[T: Tensor, M](model: Weighted[T, M], stored: Mapping[str, NDArray[np.
         raise CheckpointError(f"load: {source}: not the weights of this {type(model).__name__}:\n  {listed}")
     arrays = {name: tensor.from_host(_real(stored[name])) for name, tensor in own.items()}
     return model.with_parameters([arrays[name] for name in parameters]).with_states([arrays[name] for name in states])
-
-
-def _reason(error: OSError | ValueError) -> str:
-    """Why a path cannot be used; a ValueError is one that no file system takes."""
-    return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
 def _real(array: NDArray[np.generic]) -> HostArray:

@@ -16,11 +16,11 @@ from moonxi.dtypes import HostArray
 from moonxi.errors import CheckpointError
 from moonxi.optim import EmaState, OptimizerState
 from moonxi.shapes import show
-from moonxi.train.atomic import reason, write_whole
 from moonxi.train.json_fields import Json
 from moonxi.train.manifest import Manifest, environment
 from moonxi.train.place import Place
 from moonxi.traits import Tensor
+from moonxi.whole_file import reason, write_whole
 
 PARAMETERS: Final = "parameters/"
 STATES: Final = "states/"
@@ -163,8 +163,8 @@ def write_checkpoint[T: Tensor, M](
         environment=environment(),
     )
     path = folder / f"{stem}.json"
-    write_whole(folder / manifest.tensors, data)
-    write_whole(path, manifest.to_bytes())
+    write_whole("checkpoint", folder / manifest.tensors, data)
+    write_whole("checkpoint", path, manifest.to_bytes())
     return Checkpoint(path, manifest)
 
 

@@ -9,11 +9,11 @@ from typing import Final, Literal
 
 from moonxi.errors import CheckpointError, OptionError
 from moonxi.optim import EmaState, OptimizerState
-from moonxi.train.atomic import PART, reason
 from moonxi.train.checkpoint import Checkpoint, Stored, read_checkpoint, write_checkpoint
 from moonxi.train.json_fields import Json
 from moonxi.train.place import Place
 from moonxi.traits import Tensor
+from moonxi.whole_file import PART, reason
 
 _MANIFEST: Final = re.compile(r"step-(\d+)\.json")
 _TENSORS: Final = re.compile(r"step-(\d+)-[0-9a-f]+\.safetensors")

@@ -13,6 +13,7 @@ from moonxi.errors import DataError
 from moonxi.train.callback import Callback, Run
 from moonxi.train.history import EpochRecord
 from moonxi.train.json_fields import number
+from moonxi.whole_file import reason
 
 
 class Log(Callback[object], ABC):
@@ -41,8 +42,7 @@ class Log(Callback[object], ABC):
             with self.path.open(mode, encoding="utf-8", newline="") as file:
                 file.write(text)
         except (OSError, ValueError) as error:
-            reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-            raise DataError(f"{type(self).__name__}: {self.path}: cannot be written: {reason}") from error
+            raise DataError(f"{type(self).__name__}: {self.path}: cannot be written: {reason(error)}") from error
 
 
 def row(record: EpochRecord, /) -> dict[str, float]:

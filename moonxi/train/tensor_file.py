@@ -8,7 +8,7 @@ from typing import Final
 from safetensors import SafetensorError, safe_open
 
 from moonxi.errors import CheckpointError
-from moonxi.train.atomic import reason
+from moonxi.whole_file import reason
 
 _BITS: Final = {"BOOL": 8, "F8_E4M3": 8, "F8_E5M2": 8, "F16": 16, "BF16": 16, "F32": 32, "F64": 64, "C64": 64}
 

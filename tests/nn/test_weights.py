@@ -253,7 +253,7 @@ def test_asking_whether_a_place_can_be_written_leaves_no_trace(path: Path) -> No
     assert only_file(path)
 
 
-@pytest.mark.parametrize("name", ["os.fsync", "pathlib.Path.replace"])
+@pytest.mark.parametrize("name", ["os.open", "os.write", "os.fsync", "os.replace"])
 def test_a_disk_that_is_full_leaves_the_old_file_and_no_other(
     path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:

@@ -12,11 +12,17 @@ PART: Final = ".moonxi-part-"
 """How the names of files begin that are not whole yet, or never became so because the process was killed."""
 
 
-def write_whole(path: Path, data: bytes, /) -> None:
+def part_beside(path: Path, /) -> Path:
+    """A name in the same folder for a file that is not whole yet; no other process has the same."""
+    return path.parent / f"{PART}{os.getpid()}-{token_hex(8)}"
+
+
+def write_whole(operation: str, path: Path, data: bytes, /) -> None:
     """Write a file beside its place, synchronise and rename it, and synchronise the folder.
 
-    Raises `CheckpointError` if any of this fails; an older file of that name is then still there, or the new one."""
-    part = path.parent / f"{PART}{os.getpid()}-{token_hex(8)}"
+    Raises `CheckpointError`, as ``operation``, if any of this fails; an older file of that name is then still there, or
+    the new one."""
+    part = part_beside(path)
     try:
         descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
         try:
@@ -33,7 +39,7 @@ def write_whole(path: Path, data: bytes, /) -> None:
             part.unlink(missing_ok=True)
         if not isinstance(error, OSError | ValueError):
             raise
-        raise CheckpointError(f"checkpoint: {path}: cannot be written: {reason(error)}") from error
+        raise CheckpointError(f"{operation}: {path}: cannot be written: {reason(error)}") from error
 
 
 def reason(error: OSError | ValueError, /) -> str:
