@@ -375,11 +375,11 @@ def right_host_batches_to_evaluate_a_model_on_the_device() -> dict[str, float]:
     return trainer.evaluate(DataLoader(dataset(), batch_size=3))
 
 
-def wrong_name_of_a_frozen_part(network: nn.Linear[Host]) -> optim.Predicate:
-    return optim.within(network, network.stem)  # E: [attr-defined]
+def wrong_names_as_frozen_parts(network: nn.Linear[Host]) -> optim.Predicate:
+    return optim.within(network, "weight")  # E: [arg-type]
 
 
-def right_name_of_a_frozen_part() -> None:
+def right_names_as_frozen_parts() -> None:
     frozen = optim.named("bias")
     trainer = mx.Trainer(model(), loss, optim.Sgd(lr=0.1), key=mx.Key(0), frozen=frozen, ema=optim.Ema())
     assert trainer.averaged.weight.shape == (4, 3)
