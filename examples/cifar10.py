@@ -226,15 +226,14 @@ def run[T: mx.ImageModelTensor](like: T, arguments: argparse.Namespace) -> None:
     if arguments.model == "small":
         small = SmallResNet.init(like=like, key=key)
         print(small.summary())
-        trainer = Trainer(small, loss, recipe.optimizer, key=key)
+        trainer = Trainer(small, loss, recipe.optimizer, key=key, compile=arguments.compile)
         accuracy = fit(trainer, recipe.train, recipe.test, lr, epochs, arguments.out)
     else:
         # The stem of ImageNet halves an image twice, and leaves little of 32 x 32 pixels.
         large = ResNet18.init(like=like, key=key, small=arguments.recipe == "modern")
         print(large.summary())
-        accuracy = fit(
-            Trainer(large, loss, recipe.optimizer, key=key), recipe.train, recipe.test, lr, epochs, arguments.out
-        )
+        residual = Trainer(large, loss, recipe.optimizer, key=key, compile=arguments.compile)
+        accuracy = fit(residual, recipe.train, recipe.test, lr, epochs, arguments.out)
     print(f"test accuracy: {accuracy:.4f}")
 
 
@@ -248,10 +247,15 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, help="default: 24")
     parser.add_argument("--limit", type=int, metavar="N", help="learn from N of the training images")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--compile", action=argparse.BooleanOptionalAction, help="trace the step once and replay it (default: on a CPU)"
+    )
     parser.add_argument("--gpu", action="store_true", help="compute on an NVIDIA GPU")
     parser.add_argument("--precision", choices=("fp32", "tf32", "bf16"), default="fp32", help="of the GPU")
     parser.add_argument("--out", type=Path, metavar="DIR", default=Path("runs/cifar10"), help="default: runs/cifar10")
     arguments = parser.parse_args()
+    if arguments.compile is None:
+        arguments.compile = not arguments.gpu
     if arguments.data is None and not arguments.download:
         parser.error("name the folder or archive of CIFAR-10 with --data, or give --download")
 

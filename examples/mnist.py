@@ -66,7 +66,7 @@ def run[T: mx.MlpTensor](like: T, arguments: argparse.Namespace) -> None:
     print(model.summary())
     lr = optim.step_decay(0.01, every=5 * len(train), factor=0.5) if whole else 0.01
     optimizer = optim.Sgd(lr=lr, momentum=0.9, weight_decay=1e-4, clip_norm=35.0)
-    trainer = mx.Trainer(model, loss, optimizer, key=mx.Key(arguments.seed))
+    trainer = mx.Trainer(model, loss, optimizer, key=mx.Key(arguments.seed), compile=arguments.compile)
     recipe = 10 if whole else 20
     epochs = recipe if arguments.epochs is None else arguments.epochs
     history = trainer.fit(train, epochs=epochs, test=test, save_to=arguments.save)
@@ -87,10 +87,15 @@ def main() -> None:
     parser.add_argument("--download", action="store_true", help="use the whole data set, downloaded if need be")
     parser.add_argument("--epochs", type=int, help="default: 20 on the subset, 10 on all")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--compile", action=argparse.BooleanOptionalAction, help="trace the step once and replay it (default: on a CPU)"
+    )
     parser.add_argument("--gpu", action="store_true", help="compute on an NVIDIA GPU")
     parser.add_argument("--precision", choices=("fp32", "tf32", "bf16"), default="fp32", help="of the GPU")
     parser.add_argument("--save", metavar="FILE", help="write the weights there at the end (safetensors)")
     arguments = parser.parse_args()
+    if arguments.compile is None:
+        arguments.compile = not arguments.gpu
 
     if not arguments.gpu:
         run(mx.numpy(), arguments)

@@ -36,7 +36,7 @@ def run[T: mx.ImageModelTensor](like: T, arguments: argparse.Namespace) -> None:
     model = LeNet.init(like=like, key=mx.Key(arguments.seed))
     print(model.summary())
     optimizer = optim.Sgd(lr=optim.step_decay(0.02, every=4 * len(train), factor=0.2), momentum=0.9, clip_norm=35.0)
-    trainer = mx.Trainer(model, loss, optimizer, key=mx.Key(arguments.seed))
+    trainer = mx.Trainer(model, loss, optimizer, key=mx.Key(arguments.seed), compile=arguments.compile)
     history = trainer.fit(train, epochs=arguments.epochs, test=test, save_to=arguments.save)
 
     accuracy = trainer.evaluate(test)["accuracy"]
@@ -54,10 +54,15 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=6)
     parser.add_argument("--limit", type=int, metavar="N", help="learn from the first N training images only")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--compile", action=argparse.BooleanOptionalAction, help="trace the step once and replay it (default: on a CPU)"
+    )
     parser.add_argument("--gpu", action="store_true", help="compute on an NVIDIA GPU")
     parser.add_argument("--precision", choices=("fp32", "tf32", "bf16"), default="fp32", help="of the GPU")
     parser.add_argument("--save", metavar="FILE", help="write the weights there at the end (safetensors)")
     arguments = parser.parse_args()
+    if arguments.compile is None:
+        arguments.compile = not arguments.gpu
 
     if not arguments.gpu:
         run(mx.numpy(), arguments)

@@ -59,3 +59,7 @@ class NonFiniteError(MoonxiError, ArithmeticError):
 
 class CompileError(MoonxiError, RuntimeError):
     """A step does what cannot be compiled, such as reading an element while it is traced."""
+
+
+class CompileWarning(UserWarning):
+    """Something was to be compiled, cannot be, and runs eagerly."""

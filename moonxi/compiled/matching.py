@@ -1,10 +1,11 @@
 """Whether a value has a known structure: a function written once for the structure, since each call of a step asks."""
 
 from collections.abc import Callable
+from types import MethodType
 from typing import cast
 
 from moonxi.compiled.graph import exact
-from moonxi.compiled.structure import Again, Entries, Items, KeyLeaf, Record, Static, Structure, TensorLeaf
+from moonxi.compiled.structure import Again, Bound, Entries, Items, KeyLeaf, Record, Static, Structure, TensorLeaf
 from moonxi.key import Key
 
 type Matcher = Callable[[object], list[object] | None]
@@ -38,6 +39,8 @@ def immutable(structure: Structure, /) -> bool:
             return True
         case Items(cls, parts):
             return issubclass(cls, tuple) and all(map(immutable, parts))
+        case Bound(cls, _, parts):
+            return cls is MethodType and all(map(immutable, parts))
         case Record(_, cls, _, parts):
             return bool(cls.__dict__["__dataclass_params__"].frozen) and all(map(immutable, parts))
         case _:
@@ -96,6 +99,11 @@ class _Writer:
                 self._refuse_if(f"r{number}.__class__ is not {self._named(cls)}")
                 for attribute, part in zip(names, parts, strict=True):
                     self.visit(part, f"r{number}.{attribute}")
+            case Bound(cls, names, parts):
+                name = self._variable(expression)
+                self._refuse_if(f"{name}.__class__ is not {self._named(cls)}")
+                for attribute, part in zip(names, parts, strict=True):
+                    self.visit(part, f"{name}.{attribute}")
             case Again(number):
                 self._refuse_if(f"{expression} is not r{number}")
             case _:

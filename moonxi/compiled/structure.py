@@ -4,13 +4,13 @@ Leaves are tensors and keys. Dataclasses, lists, tuples and dicts are looked int
 like belong to the structure. What is one object in two places is one leaf, as a tied weight is.
 """
 
+import functools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
-from functools import cached_property
-from types import BuiltinFunctionType, FunctionType, GenericAlias, UnionType
-from typing import TypeAliasType, TypeVar, override
+from types import BuiltinFunctionType, FunctionType, GenericAlias, MethodType, UnionType
+from typing import TypeAliasType, TypeVar, cast, override
 
 from moonxi.compiled.graph import Spec
 from moonxi.errors import CompileError
@@ -125,6 +125,27 @@ class Record(Structure):
 
 
 @dataclass(frozen=True, slots=True)
+class Bound(Structure):
+    """A function with some of its arguments: a method of an object, or a `functools.partial`."""
+
+    cls: type
+    names: tuple[str, ...]
+    """The attributes that hold the function and the arguments, in the order in which the class takes them."""
+    parts: tuple[Structure, ...]
+
+    @override
+    def build(self, leaves: Sequence[object], records: list[object], /) -> object:
+        function, *bound = [part.build(leaves, records) for part in self.parts]
+        if self.cls is MethodType:
+            return MethodType(cast(Callable[..., object], function), bound[0])
+        positional, named = cast(tuple[tuple[object, ...], dict[str, object]], tuple(bound))
+        return functools.partial(cast(Callable[..., object], function), *positional, **named)
+
+
+_BOUND = {MethodType: ("__func__", "__self__"), functools.partial: ("func", "args", "keywords")}
+
+
+@dataclass(frozen=True, slots=True)
 class Again(Structure):
     """A record that was met before."""
 
@@ -180,6 +201,9 @@ def flattened(value: object, what: str, leaf: Callable[[object], bool] = is_tens
             names = attributes(value)
             parts = tuple(visit(getattr(value, name), f"{path}.{name}") for name in names)
             return Record(number, type(value), names, parts)
+        if type(value) in _BOUND:
+            names = _BOUND[type(value)]
+            return Bound(type(value), names, tuple(visit(getattr(value, name), f"{path}.{name}") for name in names))
         if type(value) is list or isinstance(value, tuple):
             return Items(type(value), tuple(visit(one, f"{path}[{n}]") for n, one in enumerate(value)))
         if type(value) is dict:
@@ -199,6 +223,6 @@ def attributes(record: object) -> tuple[str, ...]:
     others = [
         name
         for name in getattr(record, "__dict__", {})
-        if name not in names and not isinstance(getattr(cls, name, None), cached_property)
+        if name not in names and not isinstance(getattr(cls, name, None), functools.cached_property)
     ]
     return (*names, *others)

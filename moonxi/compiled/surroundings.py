@@ -4,14 +4,16 @@ Their values are a part of what a traced graph is good for, as shapes are: where
 anew. A tensor among them is refused, and so is an object that cannot be compared by its value.
 """
 
+import builtins
 import inspect
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, is_dataclass
 from functools import partial
-from types import CodeType, FunctionType, MethodType, ModuleType
+from types import FunctionType, MethodType, ModuleType
 
 from moonxi.compiled.matching import Matcher, immutable, matcher
+from moonxi.compiled.names import Names, names_in
 from moonxi.compiled.structure import Found, Structure, flattened, is_tensor
 from moonxi.errors import CompileError
 from moonxi.key import Key
@@ -98,11 +100,14 @@ def _leads_to(value: object) -> Iterator[object]:
 
 
 def _is_users(value: FunctionType | type) -> bool:
-    root = (value.__module__ or "").partition(".")[0]
+    return _is_users_module(value.__module__ or "")
+
+
+def _is_users_module(name: str) -> bool:
+    root = name.partition(".")[0]
     if root in _FRAMEWORK or (root in sys.stdlib_module_names and root != "__main__"):
         return False
-    file = getattr(sys.modules.get(value.__module__), "__file__", None) or ""
-    return "site-packages" not in file
+    return "site-packages" not in (getattr(sys.modules.get(name), "__file__", None) or "")
 
 
 type _Reading = tuple[str, object, Callable[[], object]]
@@ -120,7 +125,7 @@ def _read_by(one: object) -> Iterator[_Reading]:
     if not isinstance(one, FunctionType):
         return
     where = f"of {one.__qualname__}"
-    names = set(_names(one.__code__))
+    names = names_in(one.__code__)
     for variable, cell in zip(one.__code__.co_freevars, one.__closure__ or (), strict=True):
         read = partial(getattr, cell, "cell_contents", None)
         value = read()
@@ -132,30 +137,39 @@ def _read_by(one: object) -> Iterator[_Reading]:
         yield f"defaults {where}", (id(one), "defaults"), partial(getattr, one, "__defaults__")
     if one.__kwdefaults__:
         yield f"keyword defaults {where}", (id(one), "keyword defaults"), partial(getattr, one, "__kwdefaults__")
-    for name in sorted(names & one.__globals__.keys()):
-        value = one.__globals__[name]
+    for name in sorted(names.globals - vars(builtins).keys() | names.globals & one.__globals__.keys()):
+        value = one.__globals__.get(name)
         if isinstance(value, ModuleType):
             yield from _read_of_module(value, name, names)
         else:
             yield f"{name} of {one.__module__}", (id(one.__globals__), name), partial(one.__globals__.get, name)
 
 
-def _read_of_module(module: ModuleType, name: str, names: set[str]) -> Iterator[_Reading]:
-    """The settings in a module that a function may read: values that are neither code nor unknown objects."""
+def _read_of_module(module: ModuleType, name: str, names: Names) -> Iterator[_Reading]:
+    """What a function reads of a module, and of modules within it; of those of others only what is plainly a value.
+
+    Where the module is also handed on, it may be any attribute in the function that has a value to compare."""
     if module.__name__.partition(".")[0] in _FRAMEWORK:
         return
-    for one in sorted(names & vars(module).keys()):
-        value = vars(module)[one]
-        if isinstance(value, bool | int | float | str | FunctionType | type | tuple) or is_dataclass(value):
-            yield f"{name}.{one}", (id(vars(module)), one), partial(vars(module).get, one)
+    chains = names.of_variable(name)
+    handed_on = {(one,) for one in names.attributes if _plain(vars(module).get(one))} if chains is None else set()
+    for chain in sorted(chains or handed_on):
+        holder, path = module, name
+        for attribute in chain:
+            value = vars(holder).get(attribute)
+            path = f"{path}.{attribute}"
+            if isinstance(value, ModuleType):
+                if value.__name__.partition(".")[0] in _FRAMEWORK:
+                    break
+                holder = value
+                continue
+            if _plain(value) or _is_users_module(holder.__name__):
+                yield path, (id(vars(holder)), attribute), partial(vars(holder).get, attribute)
+            break
 
 
-def _names(code: CodeType) -> Iterator[str]:
-    """The global and attribute names in a function and in the functions within it."""
-    yield from code.co_names
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _names(constant)
+def _plain(value: object) -> bool:
+    return isinstance(value, bool | int | float | str | FunctionType | type | tuple) or is_dataclass(value)
 
 
 def function_of(step: Callable[..., object]) -> tuple[list[object], tuple[object, ...], Callable[..., object]]:

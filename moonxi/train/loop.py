@@ -47,6 +47,7 @@ class Loop[M, B]:
         every: int | None,
         place: Place,
         history: History,
+        waits: bool = False,
     ) -> None:
         self.place = place
         self._learner = learner
@@ -60,6 +61,7 @@ class Loop[M, B]:
         self._save = save
         self._every = every
         self._history = history
+        self._waits = waits
         self._run = Run(lambda: learner.model, lambda: learner.steps, history)
 
     def run(self) -> None:
@@ -106,7 +108,9 @@ class Loop[M, B]:
         batch = start.batch
         began = time.perf_counter() - start.seconds
         count = -(-(len(self._data) - batch) // self._accumulate)
-        with epoch_bar(f"epoch {start.epoch + 1}/{self._until}", count, shown=self._progress) as bar:
+        note = "compiling" if self._waits else ""
+        self._waits = False
+        with epoch_bar(f"epoch {start.epoch + 1}/{self._until}", count, note, shown=self._progress) as bar:
             for group in batched(batches_from(self._data, start.epoch, batch), self._accumulate):
                 values = self._learner.step(*group)
                 sized: Sequence[Any] = group  # a trainer's batches have a size: see `BatchOf`

@@ -38,8 +38,8 @@ def line(record: EpochRecord, epochs: int) -> str:
 
 
 @contextmanager
-def epoch_bar(title: str, steps: int, *, shown: bool) -> Iterator[Bar]:
-    """A bar for the steps of one epoch, gone at its end."""
+def epoch_bar(title: str, steps: int, note: str = "", *, shown: bool) -> Iterator[Bar]:
+    """A bar for the steps of one epoch, gone at its end; the note stands there until there are numbers."""
     if not (shown and sys.stderr.isatty()):
         yield Bar(None, None)
         return
@@ -57,4 +57,4 @@ def epoch_bar(title: str, steps: int, *, shown: bool) -> Iterator[Bar]:
         TextColumn("{task.fields[numbers]}"),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        yield Bar(bar, bar.add_task(title, total=steps, numbers=""))
+        yield Bar(bar, bar.add_task(title, total=steps, numbers=note))

@@ -2,16 +2,15 @@
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 from math import isfinite
 from typing import Any, overload
 
 from moonxi.autodiff import BlasGrad, Grad, ImageGrad, variable
-from moonxi.autodiff.lift import constant_beside
+from moonxi.compiled import CompileReport
 from moonxi.errors import OptionError
 from moonxi.key import Key
-from moonxi.nn import Eval, Mode, Train, check_writable, save, value_and_grad
-from moonxi.optim import Ema, EmaState, MlpOptimizer, Optimizer, OptimizerState, Predicate, Unfrozen, mean_gradients
+from moonxi.nn import Mode, check_writable, save
+from moonxi.optim import Ema, EmaState, MlpOptimizer, Optimizer, OptimizerState, Predicate, mean_gradients
 from moonxi.shapes import fail
 from moonxi.train.batches import Batches, BatchOf, TrainableModel
 from moonxi.train.callback import Callback
@@ -23,6 +22,7 @@ from moonxi.train.loop import Loop
 from moonxi.train.place import Place
 from moonxi.train.resuming import resumable, resumed
 from moonxi.train.settings import described, described_data
+from moonxi.train.steps import FirstStep, Steps, trained
 from moonxi.traits import ImageModelTensor, MlpTensor, Tensor
 
 
@@ -43,6 +43,7 @@ class Trainer[T: Tensor, M, B]:
         key: Key,
         ema: Ema | None = None,
         frozen: Predicate | None = None,
+        compile: bool = False,
     ) -> None: ...
     @overload
     def __init__[U: ImageModelTensor, N, Up, Lifted](
@@ -55,6 +56,7 @@ class Trainer[T: Tensor, M, B]:
         key: Key,
         ema: Ema | None = None,
         frozen: Predicate | None = None,
+        compile: bool = False,
     ) -> None: ...
     @overload
     def __init__[U: MlpTensor, N, Up, Lifted](
@@ -67,6 +69,7 @@ class Trainer[T: Tensor, M, B]:
         key: Key,
         ema: Ema | None = None,
         frozen: Predicate | None = None,
+        compile: bool = False,
     ) -> None: ...
     @overload
     def __init__[U: MlpTensor, N, Up, Lifted](
@@ -79,6 +82,7 @@ class Trainer[T: Tensor, M, B]:
         key: Key,
         ema: Ema | None = None,
         frozen: Predicate | None = None,
+        compile: bool = False,
     ) -> None: ...
     @overload
     def __init__[U: Tensor, N, Up, Lifted](
@@ -91,6 +95,7 @@ class Trainer[T: Tensor, M, B]:
         key: Key,
         ema: Ema | None = None,
         frozen: Predicate | None = None,
+        compile: bool = False,
     ) -> None: ...
     @overload
     def __init__[U: Tensor, N, Up, Lifted](
@@ -103,6 +108,7 @@ class Trainer[T: Tensor, M, B]:
         key: Key,
         ema: Ema | None = None,
         frozen: Predicate | None = None,
+        compile: bool = False,
     ) -> None: ...
     @overload
     def __init__[U: Tensor, G: Tensor, N, Up, Lifted](
@@ -115,6 +121,7 @@ class Trainer[T: Tensor, M, B]:
         key: Key,
         ema: Ema | None = None,
         frozen: Predicate | None = None,
+        compile: bool = False,
         variable: Callable[[U], G],
     ) -> None: ...
     @overload
@@ -128,6 +135,7 @@ class Trainer[T: Tensor, M, B]:
         key: Key,
         ema: Ema | None = None,
         frozen: Predicate | None = None,
+        compile: bool = False,
         variable: Callable[[U], G],
     ) -> None: ...
     def __init__(
@@ -140,6 +148,7 @@ class Trainer[T: Tensor, M, B]:
         key: Key,
         ema: Ema | None = None,
         frozen: Predicate | None = None,
+        compile: bool = False,
         variable: Any = variable,
     ) -> None:
         """``key`` is for everything random within the steps; it is folded with the number of the step.
@@ -148,15 +157,18 @@ class Trainer[T: Tensor, M, B]:
         averages. Parameters that ``frozen`` picks by path and shape are not trained: of these no gradient is computed.
         Raises `OptionError` if it picks none or all.
 
+        With ``compile`` the steps and the evaluation are compiled, as `moonxi.compile` does it, with the same numbers.
+        Where that cannot be, a `CompileWarning` says why, once, and the training is eager.
+
         For operations of your own, ``variable`` is that of your class of tensors under differentiation."""
         self._frozen = frozen
         self._ema = ema
-        state, average = optimizer.init(self._trained(model)), None if ema is None else ema.init(model)
+        state, average = optimizer.init(trained(model, frozen)), None if ema is None else ema.init(model)
         # One object, exchanged as a whole: an interrupt never leaves a model beside another step's state.
         self._now: tuple[M, OptimizerState[T, M], int, EmaState[T, M] | None] = (model, state, 0, average)
         self._loss = loss
         self._optimizer = optimizer
-        self._variable = variable
+        self._compute = Steps(loss, optimizer, variable, frozen, ema, compiled=compile)
         self._key = key
         self._epochs = 0
         self._records: tuple[EpochRecord, ...] = ()
@@ -192,49 +204,47 @@ class Trainer[T: Tensor, M, B]:
         model, state, steps, average = self._now
         key = self._key.fold(steps)
         if not more:
-            values, gradients, _ = self._gradients(model, batch, key)
+            value, after = self._compute.update(model, state, average, batch, key)
+            values = self._checked(value, model, batch, key)
         else:
             seen = Average()
             gradients = mean_gradients(self._parts((batch, *more), key, seen))
             values = seen.values()
-        after, state = self._optimizer.update(self._trained(model), self._trained(gradients), state)
-        if self._ema is not None and average is not None:
-            average = self._ema.update(after, average)
-        self._now = (after, state, steps + 1, average)
+            after = self._compute.advance(model, gradients, state, average)
+        model, state, average = after
+        self._now = (model, state, steps + 1, average)
         return values
-
-    def _trained(self, model: Any) -> Any:
-        """A model, or gradients, as the optimizer sees it."""
-        return model if self._frozen is None else Unfrozen(model, self._frozen)
 
     def _parts(self, batches: Sequence[B], key: Key, average: Average) -> Iterator[tuple[Any, int]]:
         """The gradients of batches and their sizes; running statistics go on from one to the next."""
         model: Any = self.model
         for number, batch in enumerate(batches):
-            values, gradients, size = self._gradients(model, batch, key.fold(number))
-            average.add(values, size)
+            one: Any = batch
+            folded = key.fold(number)
+            value, gradients = self._compute.gradients(model, one, folded)
+            average.add(self._checked(value, model, one, folded), one.size)
             model = model.with_state(gradients)
-            yield gradients, size
+            yield gradients, one.size
 
-    def _gradients(self, model: Any, batch: Any, key: Key) -> tuple[dict[str, float], Any, int]:
-        """That model, loss and batch fit was checked at construction."""
-        value, gradients = value_and_grad(
-            self._loss, model, batch, Train(key), variable=self._variable, frozen=self._frozen
-        )
-        values = _values(value)
+    def _checked(self, result: Any, model: Any, batch: Any, key: Key) -> dict[str, float]:
+        """The loss and the named scalars as numbers; where the loss is none, the gradients are looked at for why."""
+        values = _values(result)
         if not isfinite(values["loss"]):
+            _, gradients = self._compute.eager_gradients(model, batch, key)
             raise not_finite(self.steps, values["loss"], model.named_parameters(), gradients.named_parameters())
-        return values, gradients, batch.size
+        return values
+
+    def compile_reports(self) -> Mapping[str, CompileReport]:
+        """With ``compile``, what it came to for the update, the evaluation and so on; empty if training is eager."""
+        return self._compute.reports()
 
     def evaluate(self, data: Batches[B], /) -> dict[str, float]:
         """The loss and the named scalars over all of the data, in evaluation mode."""
         average = Average()
-        model: Any = self.averaged
-        constant = partial(constant_beside, self._variable)
-        lifted = model.map(constant)  # the loss is written for tensors under differentiation; constants record nothing
+        model = self.averaged
         for batch in data.epoch(0):
             one: Any = batch
-            average.add(_values(self._loss(lifted, one.map(constant), Eval())), one.size)
+            average.add(_values(self._compute.evaluate(model, one)), one.size)
         return average.values()
 
     def predict[X, Y](self, data: Batches[X], forward: Callable[[M, X], Y], /) -> Iterator[Y]:
@@ -318,7 +328,8 @@ class Trainer[T: Tensor, M, B]:
             until=epochs if resume else self._epochs + epochs,
             accumulate=accumulate,
             progress=progress,
-            callbacks=callbacks,
+            callbacks=[FirstStep(self._compute), *callbacks] if progress and self._compute.waits else callbacks,
+            waits=self._compute.waits,
             after_epoch=after_epoch,
             save=None if checkpoints is None else write,
             every=None if checkpoints is None else checkpoints.every,

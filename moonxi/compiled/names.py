@@ -1,0 +1,59 @@
+"""The names that a function reads, as its bytecode says: an attribute of the same name is another matter."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from dis import get_instructions
+from functools import cache
+from types import CodeType
+from typing import Final
+
+_GLOBALS: Final = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"})
+_WRITES: Final = frozenset({"STORE_GLOBAL", "DELETE_GLOBAL"})
+_CELLS: Final = frozenset({"LOAD_DEREF", "LOAD_CLOSURE", "LOAD_FROM_DICT_OR_DEREF"})
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What stands in the code of a function and of the functions within it."""
+
+    globals: frozenset[str]
+    """Read as global variables, or written to."""
+    attributes: frozenset[str]
+    chains: frozenset[tuple[str, ...]]
+    """A variable and the attributes that are read of it one after the other, as far as they follow at once."""
+
+    def of_variable(self, name: str) -> "frozenset[tuple[str, ...]] | None":
+        """The attributes that are read of a variable; None where it is also used as a whole."""
+        found = frozenset(chain[1:] for chain in self.chains if chain[0] == name)
+        return None if () in found else found
+
+
+@cache
+def names_in(code: CodeType, /) -> Names:
+    """The names in a function."""
+    read: set[str] = set()
+    attributes: set[str] = set()
+    chains: set[tuple[str, ...]] = set()
+    for one in _codes(code):
+        chain: tuple[str, ...] = ()
+        for instruction in get_instructions(one):
+            operation, name = instruction.opname, instruction.argval
+            if operation == "LOAD_ATTR":
+                attributes.add(name)
+                chain = (*chain, name) if chain else ()
+                continue
+            if chain:
+                chains.add(chain)
+            chain = (name,) if operation in _GLOBALS or operation in _CELLS else ()
+            if operation in _GLOBALS or operation in _WRITES:
+                read.add(name)
+        if chain:
+            chains.add(chain)
+    return Names(frozenset(read), frozenset(attributes), frozenset(chains))
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _codes(constant)

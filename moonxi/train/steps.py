@@ -1,0 +1,120 @@
+"""What a trainer computes, eagerly or compiled."""
+
+import warnings
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, override
+
+from moonxi.autodiff import Grad
+from moonxi.autodiff.lift import constant_beside
+from moonxi.compiled import CompileReport, compile, compile_report
+from moonxi.errors import CompileWarning
+from moonxi.nn import Eval, Train, value_and_grad
+from moonxi.optim import Predicate, Unfrozen
+from moonxi.train.callback import Callback, Run
+
+
+class Steps:
+    """The functions of a trainer: an update, gradients alone, and an evaluation.
+
+    Compiled they stay as long as that works: where one cannot be compiled, all run eagerly from then on, and a
+    `CompileWarning` says why. That model, loss, optimizer and batches fit was checked where the trainer was made."""
+
+    def __init__(self, loss: Any, optimizer: Any, variable: Any, frozen: Any, ema: Any, /, *, compiled: bool) -> None:
+        # None of these calls another: what compiling compares from call to call are the variables of the function.
+        def gradients(model: Any, batch: Any, key: Any) -> Any:
+            return value_and_grad(loss, model, batch, Train(key), variable=variable, frozen=frozen)
+
+        def update(model: Any, state: Any, average: Any, batch: Any, key: Any) -> Any:
+            value, found = value_and_grad(loss, model, batch, Train(key), variable=variable, frozen=frozen)
+            return value, _advanced(model, found, state, average, optimizer, frozen, ema)
+
+        def advance(model: Any, found: Any, state: Any, average: Any) -> Any:
+            return _advanced(model, found, state, average, optimizer, frozen, ema)
+
+        def evaluate(model: Any, batch: Any) -> Any:
+            constant = partial(constant_beside, variable)  # the loss is written for tensors under differentiation
+            result = loss(model.map(constant), batch.map(constant), Eval())
+            if not isinstance(result, tuple):
+                return _value(result)
+            value, named = result
+            return _value(value), {name: _value(one) for name, one in named.items()}
+
+        self.eager_gradients = gradients
+        self.gradients = self._chosen(gradients)
+        self.update = self._chosen(update)
+        self.advance = self._chosen(advance)
+        self.evaluate = self._chosen(evaluate)
+        self._compiled = compiled
+        self._made: list[tuple[str, Callable[..., object]]] = []
+
+    def reports(self) -> Mapping[str, CompileReport]:
+        """What compiling came to, for each function that was called; empty if all runs eagerly."""
+        return {name: compile_report(one) for name, one in self._made} if self._compiled else {}
+
+    @property
+    def waits(self) -> bool:
+        """Whether the next step is the first one that is compiled, which takes its time."""
+        return self._compiled and not self._made
+
+    def _chosen(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """The function, compiled at its first call if it is to be, with itself to fall back on."""
+        made: Callable[..., Any] | None = None
+
+        def run(*arguments: Any) -> Any:
+            nonlocal made
+            if not self._compiled:
+                return function(*arguments)
+            if made is None:
+                made = compile(function)
+                self._made.append((function.__name__, made))
+            try:
+                return made(*arguments)
+            except Exception as error:
+                reason = f"{type(error).__name__}: {error}"
+            result = function(*arguments)  # a mistake of the user's is raised here, as it would be eagerly
+            self._compiled = False
+            warnings.warn(
+                f"Trainer(compile=True): {function.__name__} cannot be compiled, training goes on eagerly: {reason}",
+                CompileWarning,
+                stacklevel=2,
+            )
+            return result
+
+        return run
+
+
+class FirstStep(Callback[object]):
+    """Says after the first step what compiling it came to."""
+
+    def __init__(self, steps: Steps) -> None:
+        self._steps: Steps | None = steps
+
+    @override
+    def on_step(self, run: Run[object], values: Mapping[str, float], /) -> None:
+        """A line after the first step, nothing later."""
+        if self._steps is None:
+            return
+        traces = [trace for report in self._steps.reports().values() for trace in report.traces]
+        self._steps = None
+        if traces:
+            before, after = (
+                sum(counts) for counts in zip(*((one.nodes_traced, one.nodes_left) for one in traces), strict=True)
+            )
+            seconds = sum(one.seconds for one in traces)
+            print(f"the step is compiled: {before} operations, {after} of them left, {seconds:.1f} s", flush=True)
+
+
+def trained(model: Any, frozen: Predicate | None, /) -> Any:
+    """A model, or gradients, as the optimizer sees it."""
+    return model if frozen is None else Unfrozen(model, frozen)
+
+
+def _advanced(model: Any, found: Any, state: Any, average: Any, optimizer: Any, frozen: Any, ema: Any) -> Any:
+    """The model, the optimizer's state and the averaged weights after an update."""
+    after, state = optimizer.update(trained(model, frozen), trained(found, frozen), state)
+    return after, state, average if ema is None else ema.update(after, average)
+
+
+def _value(result: Any) -> Any:
+    return result.value if isinstance(result, Grad) else result
