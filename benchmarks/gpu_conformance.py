@@ -16,7 +16,7 @@ from time import perf_counter
 from typing import Any
 from xml.etree import ElementTree
 
-from benchmarks.gpu_eager import versions
+from benchmarks.train_step import versions
 
 TESTS = ("tests/conformance", "tests/backends")
 

@@ -14,7 +14,7 @@ FILES = sorted((ROOT / "moonxi").rglob("*.py"))
 LAYERS = (
     {"errors"},
     {"dims"},
-    {"dtypes", "key", "shapes", "whole_file"},
+    {"dtypes", "key", "recording", "shapes", "whole_file"},
     {"traits"},
     {"backends.numpy", "backends.cupy", "autodiff", "shape_tensor", "profiled"},
     {"linalg", "nn", "losses", "optim"},

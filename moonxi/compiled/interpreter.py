@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import cast
 
 from moonxi.compiled.graph import Array, Graph, Node, Operand, with_operands
+from moonxi.recording import Mark
 from moonxi.traits import Labels, Mask, Tensor
 
 
@@ -12,17 +13,29 @@ def _ignore(number: int, value: object) -> None:
 
 
 def interpreted(
-    graph: Graph, inputs: Sequence[object], look: Callable[[int, object], None] = _ignore, /
+    graph: Graph,
+    inputs: Sequence[object],
+    look: Callable[[int, object], None] = _ignore,
+    mark: Mark | None = None,
+    /,
 ) -> list[object]:
-    """The outputs for other inputs. Values are let go after their last use; ``look`` sees each result before."""
+    """The outputs for other inputs. Values are let go after their last use; ``look`` sees each result before.
+
+    ``mark`` is told of the operations that compute outputs."""
     values: dict[int, object] = {**graph.constants, **dict(zip(graph.inputs, inputs, strict=True))}
     last = last_uses(graph)
+    marked = {} if mark is None else {number: place for place, number in enumerate(graph.outputs)}
     for place, node in enumerate(graph.nodes):
+        output = marked.get(node.results[0]) if len(node.results) == 1 else None
+        if mark is not None and output is not None:
+            mark(output)
         try:
             results = computed(node, values)
         except Exception as error:
             error.add_note(f"in the compiled step: {node.operation} of {node.line}")
             raise
+        if mark is not None and output is not None:
+            mark(None)
         values.update(zip(node.results, results, strict=True))
         for number, result in zip(node.results, results, strict=True):
             look(number, result)

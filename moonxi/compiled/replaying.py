@@ -1,14 +1,16 @@
-"""How a graph is replayed: by the plan of a backend that has kernels for memory of the plan's, or node by node."""
+"""How a graph is replayed: by a plan over memory of its own, by the recording of a device, or node by node."""
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import cast
 
+from moonxi.compiled.device_plan import DevicePlan
 from moonxi.compiled.graph import Graph
 from moonxi.compiled.host_plan import HostPlan
 from moonxi.compiled.interpreter import interpreted
 from moonxi.compiled.memory import Order, order_of
 from moonxi.compiled.optimising import Pass
+from moonxi.recording import WithRecording
 from moonxi.traits.kernels import WithKernels
 
 
@@ -19,7 +21,12 @@ class Replay:
     run: Callable[[Sequence[object]], Sequence[object]]
     """From the inputs to the outputs; one call at a time."""
     fusions: tuple[int, ...] = ()
-    peak_bytes: int = 0
+    memory: Callable[[], int] = lambda: 0
+
+    @property
+    def peak_bytes(self) -> int:
+        """The memory that is planned or recorded until now."""
+        return self.memory()
 
 
 def first_replay(
@@ -29,6 +36,11 @@ def first_replay(
 
     These are computed node by node, which shows how each array lies in memory, such as channels last: a plan keeps to
     that."""
+    if hasattr(backend, "recording"):
+        like = next(one for one, number in zip(inputs, graph.inputs, strict=True) if graph.specs[number].dtype)
+        outputs = interpreted(graph, inputs)
+        recorded = DevicePlan(graph, cast(WithRecording, like), outputs)
+        return Replay(recorded.run, memory=lambda: recorded.bytes), outputs
     if not hasattr(backend, "kernel"):
         return Replay(lambda inputs: interpreted(graph, inputs)), interpreted(graph, inputs)
     orders: dict[int, Order] = {}
@@ -39,4 +51,4 @@ def first_replay(
 
     outputs = interpreted(graph, inputs, look)
     plan = HostPlan(graph, backend, without, orders)
-    return Replay(plan.run, plan.fusions, plan.peak_bytes), outputs
+    return Replay(plan.run, plan.fusions, lambda: plan.peak_bytes), outputs

@@ -131,16 +131,16 @@ def test_results_lie_as_their_operands_do(like: Any) -> None:
 def test_memory_stays_flat_over_many_steps(like: Any) -> None:
     import cupy
 
-    from benchmarks import gpu_eager
+    from benchmarks import gpu_tasks, train_step
 
-    own, _ = gpu_eager.mlp("fp32")
+    own = train_step.steps(gpu_tasks.mlp("fp32", autotune=False).own, compiled=False)
     pool = cupy.get_default_memory_pool()
 
     def used(steps: int) -> int:
         for _ in range(steps):
             own()
         gc.collect()
-        gpu_eager.synchronize()
+        train_step.synchronize()
         return pool.used_bytes()
 
     before = used(50)
@@ -376,9 +376,9 @@ def test_a_weight_is_rearranged_once_for_a_step(like: Any) -> None:
 
 @no_device_behind
 def test_a_training_step_does_not_wait_for_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
-    from benchmarks import gpu_eager
+    from benchmarks import gpu_tasks, train_step
 
-    own, _ = gpu_eager.mlp("fp32")
+    own = train_step.steps(gpu_tasks.mlp("fp32", autotune=False).own, compiled=False)
     loss = own()
     own()
 

@@ -1,15 +1,18 @@
 """`GpuTensor[D]`: the complete tensor class of the CUDA backend."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, Self, overload
 
 from moonxi.backends.cupy.elementwise import converted
 from moonxi.backends.cupy.image import CudaImage
 from moonxi.backends.cupy.memory import Space, space
 from moonxi.backends.cupy.presence import require
+from moonxi.backends.cupy.recording import CudaRecording
 from moonxi.backends.cupy.sharing import SupportsDlpack, array_interface, dlpack, shared
 from moonxi.backends.cupy.sources import FLOATING
 from moonxi.dtypes import F32, DType, Floating
 from moonxi.errors import OperandError
+from moonxi.recording import Program, WithRecording
 from moonxi.traits import ImageModelTensor, MlpTensor
 
 
@@ -27,6 +30,10 @@ class GpuTensor[D: Floating](CudaImage[D]):
         here = _space("cast", dtype, self.device, debug=there.debug, autotune=there.autotune)
         x = there.dense(self.data)
         return GpuTensor(x if there.element is dtype else converted(here, x, there.element.name), here)
+
+    def recording(self, program: Program, outputs: Sequence[object], /) -> CudaRecording | None:
+        """What repeats a program as a CUDA graph; None with ``debug=True``, which waits for the device."""
+        return None if self.space.debug else CudaRecording(self.space, program, outputs)
 
     # -- sharing memory with other libraries ------------------------------------------------------------------
 
@@ -118,3 +125,4 @@ MlpTensor.register(GpuTensor)
 ImageModelTensor.register(GpuTensor)
 if TYPE_CHECKING:
     _: type[ImageModelTensor] = GpuTensor
+    __: type[WithRecording] = GpuTensor

@@ -111,14 +111,25 @@ class Device:
 
     def upload(self, array: NDArray[np.generic]) -> "MemoryPointer":
         """A copy of a contiguous host array; the host does not wait for work that is under way."""
+        memory = self.allocate(array.nbytes)
+        self.write(array, memory.ptr)
+        return memory
+
+    def write(self, array: NDArray[np.generic], pointer: int) -> None:
+        """Copy a contiguous host array to an address; the host does not wait for work that is under way."""
         from cupy.cuda import runtime
 
-        memory = self.allocate(array.nbytes)
         if array.nbytes:
-            runtime.memcpyAsync(
-                memory.ptr, array.ctypes.data, array.nbytes, runtime.memcpyHostToDevice, self.stream().ptr
-            )
-        return memory
+            runtime.memcpyAsync(pointer, array.ctypes.data, array.nbytes, runtime.memcpyHostToDevice, self.stream().ptr)
+
+    def duplicate(self, source: int, target: int, size: int) -> None:
+        """Copy bytes on the device, on the current stream."""
+        from cupy.cuda import runtime
+
+        if Device.several:
+            self.enter()
+        if size:
+            runtime.memcpyAsync(target, source, size, runtime.memcpyDeviceToDevice, self.stream().ptr)
 
     def download(self, pointer: int, array: NDArray[np.generic]) -> None:
         """Fill a contiguous host array from device memory, once all work before it is done."""
@@ -150,7 +161,8 @@ class Device:
         self.download(self._fault.ptr, found)
         is_set, operation, label, place, classes = found.tolist()
         if is_set:
-            self._fault = None
+            found[:] = 0
+            self.write(found, self._fault.ptr)
             raise LabelError(
                 f"{LABEL_OPERATIONS[operation]}: label {label}, number {place} of the labels, is not a class from 0 to "
                 f"{classes - 1}. It was found before this result was read, and what was computed from it is wrong; "

@@ -12,10 +12,24 @@ from moonxi.dtypes import I64, Bool, DType
 from moonxi.traits import Shape
 
 
+class Lender:
+    """An owner of memory that takes note of each array there."""
+
+    __slots__ = ()
+
+    def add(self, array: "DeviceArray") -> None:
+        """Take note of a view."""
+        raise NotImplementedError
+
+    def give_away(self) -> None:
+        """Take note that another library has addresses in this memory."""
+        raise NotImplementedError
+
+
 class DeviceArray:
     """Where elements lie: an address, sizes and strides (in elements); ``owner`` keeps the memory alive."""
 
-    __slots__ = ("count", "dense", "itemsize", "last", "owner", "pointer", "shape", "strides")
+    __slots__ = ("__weakref__", "count", "dense", "itemsize", "last", "owner", "pointer", "shape", "strides")
 
     def __init__(
         self, owner: object, pointer: int, shape: Shape, strides: Strides, itemsize: int, count: int, dense: bool
@@ -35,7 +49,11 @@ class DeviceArray:
     def view(self, shape: Shape, strides: Strides, offset: int = 0) -> "DeviceArray":
         """Other sizes and strides in the same memory, from ``offset`` elements on."""
         pointer = self.pointer + offset * self.itemsize
-        return DeviceArray(self.owner, pointer, shape, strides, self.itemsize, prod(shape), is_dense(shape, strides))
+        owner = self.owner
+        made = DeviceArray(owner, pointer, shape, strides, self.itemsize, prod(shape), is_dense(shape, strides))
+        if isinstance(owner, Lender):
+            owner.add(made)
+        return made
 
 
 class Space:

@@ -1,10 +1,11 @@
-"""Products of matrices by cuBLAS, through the bindings that CuPy comes with."""
+"""Products of matrices by cuBLAS."""
 
 from math import prod
 from typing import NamedTuple
 
 import numpy as np
 
+from moonxi.backends.cupy import cublas
 from moonxi.backends.cupy.layouts import merged, row_major
 from moonxi.backends.cupy.memory import DeviceArray, Space
 from moonxi.backends.cupy.views import repeated
@@ -50,8 +51,7 @@ def multiply(space: Space, left: DeviceArray, right: DeviceArray, out: DeviceArr
         return
     left, first = _oriented(space, left)
     right, second = _oriented(space, right)
-    from cupy.cuda import cublas, get_cublas_handle
-
+    calls = cublas.calls()
     if space.device.several:
         space.device.enter()
     scalars = _SCALARS[np.float64 if space.element is F64 else np.float32]
@@ -66,12 +66,10 @@ def multiply(space: Space, left: DeviceArray, right: DeviceArray, out: DeviceArr
     b, a, c = (right.pointer, kind, second.leading), (left.pointer, kind, first.leading), (out.pointer, kind, leading)
     before = one if add else zero
     if batch == 1:
-        cublas.gemmEx(get_cublas_handle(), *sizes, one, *b, *a, before, *c, *ends)
+        calls.gemm(*sizes, one, *b, *a, before, *c, *ends)
         return
     steps = (right.strides[0], left.strides[0], out.strides[0])
-    cublas.gemmStridedBatchedEx(
-        get_cublas_handle(), *sizes, one, *b, steps[0], *a, steps[1], before, *c, steps[2], batch, *ends
-    )
+    calls.gemm_batched(*sizes, one, *b, steps[0], *a, steps[1], before, *c, steps[2], batch, *ends)
 
 
 def _batched(x: DeviceArray) -> DeviceArray:

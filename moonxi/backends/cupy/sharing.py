@@ -4,7 +4,7 @@ import ctypes
 from typing import Protocol
 
 from moonxi.backends.cupy.layouts import is_dense, row_major
-from moonxi.backends.cupy.memory import DeviceArray, Space
+from moonxi.backends.cupy.memory import DeviceArray, Lender, Space
 from moonxi.dtypes import BF16, F16, F32, F64, I64, Bool, DType
 from moonxi.errors import OperandError
 
@@ -80,7 +80,7 @@ _unused = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(_end_of_capsule)
 
 def dlpack(space: Space, x: DeviceArray, stream: int | None) -> object:
     """A capsule with the memory, in which all work done so far is seen by what comes next on the consumer's stream."""
-    pointer = x.pointer  # before the wait: it may still have to be computed
+    pointer = _given(x)  # before the wait: it may still have to be computed
     if stream != -1:
         _wait(space, 0 if stream in (None, 1) else stream)
     rank = len(x.shape)
@@ -106,6 +106,14 @@ def dlpack(space: Space, x: DeviceArray, stream: int | None) -> object:
     return capsule
 
 
+def _given(x: DeviceArray) -> int:
+    """The address, of which another library is going to know."""
+    pointer = x.pointer
+    if isinstance(x.owner, Lender):
+        x.owner.give_away()
+    return pointer
+
+
 def _wait(space: Space, stream: int | None) -> None:
     """Let a stream wait for the current one."""
     from cupy.cuda import Event, ExternalStream
@@ -124,7 +132,7 @@ def array_interface(space: Space, x: DeviceArray) -> dict[str, object]:
     return {
         "shape": x.shape,
         "typestr": _TYPESTR[space.element],
-        "data": (x.pointer, False),  # PyTorch refuses memory that is marked read-only
+        "data": (_given(x), False),  # PyTorch refuses memory that is marked read-only
         "strides": tuple(stride * x.itemsize for stride in x.strides),
         "version": 3,
         "stream": space.device.stream().ptr or 1,

@@ -1,5 +1,6 @@
 memcpyHostToDevice: int
 memcpyDeviceToHost: int
+memcpyDeviceToDevice: int
 
 def getDeviceCount() -> int: ...
 def getDevice() -> int: ...

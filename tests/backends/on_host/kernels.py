@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from hashlib import blake2b
 from importlib.machinery import ModuleSpec
 from pathlib import Path
@@ -18,8 +18,11 @@ from typing import Any
 
 import numpy as np
 
-from moonxi.backends.cupy import device, launching
+from moonxi.backends.cupy import cublas, device, launching
+from tests.backends.on_host import streams
 
+EAGER, RECORDING = 1, 2
+"""Handles of cuBLAS: CuPy's and that of a recording."""
 HEADER = Path(__file__).with_name("cuda.h")
 HALVES = """
 DEVICE float load(f16 x) { _Float16 y; std::memcpy(&y, &x.bits, 2); return (float)y; }
@@ -68,6 +71,17 @@ def _argument(value: object) -> Any:
     raise TypeError(f"no kernel takes a {type(value).__name__}")
 
 
+class Handle:
+    """In the place of `moonxi.backends.cupy.cublas.Handle`."""
+
+    def __init__(self, stream: int, workspace: int) -> None:
+        assert stream != 0
+        assert workspace != 0
+
+    def calls(self) -> cublas.Calls:
+        return cublas.Calls(partial(_single_gemm, RECORDING), partial(_gemm, RECORDING))
+
+
 class RawModule:
     def __init__(self, *, code: str, options: tuple[str, ...], backend: str) -> None:
         assert options[0] == "--std=c++17"
@@ -97,14 +111,7 @@ class HostKernel:
         assert 1 <= threads[0] * threads[1] <= 1024
         assert all(count & (count - 1) == 0 for count in threads)
         assert [type(argument) for argument in arguments] == self.types
-        self.function(*map(_argument, arguments))
-
-
-class Memory:
-    def __init__(self, size: int) -> None:
-        # Poison: what a kernel leaves unwritten is seen.
-        self.buffer = np.full(max(size, 1) + 16, 0xFB, np.uint8)
-        self.ptr = (self.buffer.ctypes.data + 15) // 16 * 16
+        streams.do(lambda: self.function(*map(_argument, arguments)))
 
 
 def _address(pointer: int, size: int) -> Any:
@@ -112,8 +119,9 @@ def _address(pointer: int, size: int) -> Any:
 
 
 def _copy(target: int, source: int, size: int, kind: int, stream: int) -> None:
-    assert kind in (1, 2)
-    ctypes.memmove(target, source, size)
+    assert kind in (1, 2, 3)
+    assert kind == 3 or not streams.is_capturing(), "a host address in a CUDA graph"
+    streams.do(lambda: ctypes.memmove(target, source, size))
 
 
 _KINDS: dict[int, Any] = {0: np.float32, 1: np.float64, 2: np.float16, 14: np.uint16}
@@ -140,11 +148,20 @@ def _gemm(
     kind_b: int, ldb: int, step_b: int, beta: int, c: int, kind_c: int, ldc: int, step_c: int, batch: int, compute: int,
     algorithm: int,
 ) -> None:  # fmt: skip
-    assert kind == kind_b == kind_c
-    assert compute == {1: 70}.get(kind, 68)
+    assert handle == RECORDING or not streams.is_capturing(), "CuPy's cuBLAS refuses capture"
+    arguments = ta, tb, m, n, k, a, kind, lda, step_a, b, kind_b, ldb, step_b, c, kind_c, ldc, step_c, batch, compute
     scalar = np.float64 if kind == 1 else np.float32
     one, before = (_address(p, np.dtype(scalar).itemsize).view(scalar)[0] for p in (alpha, beta))
     assert one == 1.0
+    streams.do(lambda: _multiply(*arguments, before))
+
+
+def _multiply(
+    ta: int, tb: int, m: int, n: int, k: int, a: int, kind: int, lda: int, step_a: int, b: int, kind_b: int, ldb: int,
+    step_b: int, c: int, kind_c: int, ldc: int, step_c: int, batch: int, compute: int, before: float,
+) -> None:  # fmt: skip
+    assert kind == kind_b == kind_c
+    assert compute == {1: 70}.get(kind, 68)
     left = _numbers(_matrix(a, kind, *((k, m) if ta else (m, k)), lda, step_a, batch))
     right = _numbers(_matrix(b, kind, *((n, k) if tb else (k, n)), ldb, step_b, batch))
     out = _matrix(c, kind, m, n, ldc, step_c, batch)
@@ -169,7 +186,7 @@ def _single_gemm(
 def module() -> ModuleType:
     """What the backend calls of CuPy."""
     cupy, cuda = ModuleType("cupy"), ModuleType("cupy.cuda")
-    runtime, cublas = ModuleType("runtime"), ModuleType("cublas")
+    runtime, products = ModuleType("runtime"), ModuleType("cublas")
     cupy.__spec__, cuda.__spec__ = ModuleSpec("cupy", None), ModuleSpec("cupy.cuda", None)
     contents: dict[ModuleType, dict[str, Any]] = {
         cupy: {
@@ -181,11 +198,15 @@ def module() -> ModuleType:
         },
         cuda: {
             "runtime": runtime,
-            "cublas": cublas,
-            "alloc": Memory,
+            "cublas": products,
+            "alloc": streams.alloc,
+            "using_allocator": streams.using_allocator,
+            "MemoryPool": streams.MemoryPool,
+            "Stream": streams.Stream,
+            "Event": streams.Event,
             "Device": lambda index: SimpleNamespace(use=lambda: None, attributes={"MultiProcessorCount": 4}),
-            "get_current_stream": lambda: SimpleNamespace(ptr=0, synchronize=lambda: None),
-            "get_cublas_handle": lambda: 1,
+            "get_current_stream": streams.current,
+            "get_cublas_handle": lambda: EAGER,
         },
         runtime: {
             "getDeviceCount": lambda: 1,
@@ -193,9 +214,10 @@ def module() -> ModuleType:
             "memcpyAsync": _copy,
             "memcpyHostToDevice": 1,
             "memcpyDeviceToHost": 2,
+            "memcpyDeviceToDevice": 3,
             "memGetInfo": lambda: (1 << 30, 4 << 30),
         },
-        cublas: {"gemmEx": _single_gemm, "gemmStridedBatchedEx": _gemm},
+        products: {"gemmEx": _single_gemm, "gemmStridedBatchedEx": _gemm},
     }
     for one, names in contents.items():
         vars(one).update(names)
@@ -206,11 +228,13 @@ def install() -> Callable[[], None]:
     """Put it in CuPy's place; gives what takes it away again."""
     cupy = module()
     vars(device)["Kernel"] = HostKernel
+    handle = vars(cublas)["Handle"]
+    vars(cublas)["Handle"] = Handle
     sys.modules["cupy"], sys.modules["cupy.cuda"] = cupy, vars(cupy)["cuda"]
 
     def remove() -> None:
         for name in ("cupy", "cupy.cuda"):
             del sys.modules[name]
-        vars(device)["Kernel"] = launching.Kernel
+        vars(device)["Kernel"], vars(cublas)["Handle"] = launching.Kernel, handle
 
     return remove

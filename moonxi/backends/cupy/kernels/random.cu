@@ -1,5 +1,5 @@
 // Philox 4x64-10 (Salmon et al. 2011) in counter mode, as in moonxi/key.py: block i, counted from 1, is
-// philox((i, 0, 0, 0), key).
+// philox((i, 0, 0, 0), key). The key is given as two words, or stored.
 
 DEVICE void philox(u64 number, u64 k0, u64 k1, u64* word) {
     u64 c0 = number, c1 = 0, c2 = 0, c3 = 0;
@@ -31,7 +31,8 @@ DEVICE void uniform_block(const u64* word, u64 block, double* out, u64 count) {
         if (block * 4 + n < count) out[block * 4 + n] = (double)(word[n] >> 11) * 1.1102230246251565e-16;
 }
 
-KERNEL uniform(T* out, u64 k0, u64 k1, u64 blocks, u64 count) {
+KERNEL uniform(T* out, const u64* stored, u64 k0, u64 k1, u64 blocks, u64 count) {
+    if (stored) { k0 = stored[0]; k1 = stored[1]; }
     EACH(block, blocks) {
         u64 word[4];
         philox(block + 1, k0, k1, word);
@@ -40,7 +41,8 @@ KERNEL uniform(T* out, u64 k0, u64 k1, u64 blocks, u64 count) {
 }
 
 // Box and Muller (1958) in double precision: words 2i and 2i+1 give elements 2i (cosine) and 2i+1 (sine).
-KERNEL normal(T* out, u64 k0, u64 k1, u64 blocks, u64 count) {
+KERNEL normal(T* out, const u64* stored, u64 k0, u64 k1, u64 blocks, u64 count) {
+    if (stored) { k0 = stored[0]; k1 = stored[1]; }
     EACH(block, blocks) {
         u64 word[4];
         philox(block + 1, k0, k1, word);

@@ -1,0 +1,266 @@
+"""`CudaRecording`: a program captured as CUDA graphs, each launched by one call.
+
+What comes out and goes in again at the next call, such as the parameters of a model, is not copied: there are two sets
+of memory for it, and two graphs, each of which reads one set and writes the other. Everything else is copied in before,
+and out after. Memory within a graph comes from a pool of its own.
+"""
+
+import warnings
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING
+from weakref import ref
+
+import numpy as np
+from numpy.typing import NDArray
+
+from moonxi.backends.cupy import cublas
+from moonxi.backends.cupy.lease import Lease, Slot
+from moonxi.backends.cupy.memory import DeviceArray, Space
+from moonxi.backends.cupy.random import StoredKey
+from moonxi.backends.cupy.tensor import CudaTensor
+from moonxi.dtypes import Floating
+from moonxi.key import Key
+from moonxi.recording import Mark, Program
+
+if TYPE_CHECKING:
+    from cupy.cuda import Graph, MemoryPointer, MemoryPool, Stream
+
+type Tensor = CudaTensor[Floating]
+
+
+class CudaRecording:
+    """A program for inputs of given shapes, written down at the second call of its step."""
+
+    def __init__(self, space: Space, program: Program, outputs: Sequence[object]) -> None:
+        self._device, self._program = space.device, program
+        # Held until the second call, so that no other array can be taken for one of these.
+        self._first: list[object] = [one.data if isinstance(one, CudaTensor) else None for one in outputs]
+        self._graphs: list[Graph] = []
+        self._pool: MemoryPool | None = None
+        self._wanted: MemoryPointer | None = None
+        self._wanted_size = 0
+        self._last_stream: Stream | None = None
+        self._is_refused = False
+
+    @property
+    def bytes(self) -> int:
+        """The memory of the pool."""
+        return 0 if self._pool is None else self._pool.total_bytes()
+
+    # -- running -------------------------------------------------------------------------------------------------
+
+    def run(self, inputs: Sequence[object], /) -> list[object] | None:
+        """The outputs; None if they have to be computed operation by operation.
+
+        That is so for a program that cannot be captured, which is said in a warning, and for one call where another
+        library has an address in memory that would be written to."""
+        if self._device.several:
+            self._device.enter()
+        if self._is_refused:
+            return None
+        if not self._graphs:
+            try:
+                self._record(inputs)
+            except Exception as error:
+                self._graphs, self._is_refused, self._pool = [], True, None
+                warnings.warn(
+                    f"compile: the step cannot be captured as a CUDA graph, and runs operation by operation: {error}",
+                    stacklevel=2,
+                )
+                return None
+        stream = self._device.stream()
+        if self._last_stream is not None and self._last_stream.ptr != stream.ptr:
+            self._last_stream.synchronize()
+        place = self._take(inputs)
+        if place is None:
+            return None
+        self._graphs[place].launch()
+        self._last_stream = stream
+        if self._reads_labels:
+            self._device.labels_were_read = True
+        return self._given(place)
+
+    def _take(self, inputs: Sequence[object]) -> int | None:
+        """Bring the inputs to where the graphs read them. The number of the graph, or None if memory is not free."""
+        handed = [_tensor(inputs[number]).data for number, _ in self._handed]
+        pointers, strides = [x.pointer for x in handed], [x.strides for x in handed]
+        place = next(
+            (
+                number
+                for number, slots in enumerate(self._sets)
+                if pointers == [slot.array.pointer for slot in slots]
+                and strides == [slot.array.strides for slot in slots]
+            ),
+            None,
+        )
+        if place is None:
+            if not (self._is_free(0) and self._is_free(1)):
+                return None
+            place = 0
+            for slot, x in zip(self._sets[0], handed, strict=True):
+                slot.fill(x)
+        elif not self._is_free(1 - place):
+            return None
+        for number, slot in self._copied.items():
+            slot.fill(_tensor(inputs[number]).data)
+        if self._keys:
+            self._device.write(_words(inputs, self._keys), self._words.ptr)
+        return place
+
+    def _is_free(self, number: int) -> bool:
+        """Whether nobody holds arrays of a set any more, now that they have been moved away."""
+        found = self._leases[number]
+        lease = None if found is None else found()
+        if lease is not None and not lease.end():
+            return False
+        self._leases[number] = None
+        return True
+
+    def _given(self, place: int) -> list[object]:
+        """The outputs of the graph that was launched last."""
+        handed: list[DeviceArray] = []
+        if self._handed:
+            lease = Lease(self._sets[1 - place])
+            handed = lease.arrays()
+            self._leases[1 - place] = ref(lease)
+        made: list[object] = []
+        for (kind, space, number), kept in zip(self._outputs, self._kept[place], strict=True):
+            if kept is None:
+                made.append(kind(handed[number], space))
+                continue
+            out = space.like(kept) if kept.dense else space.empty(kept.shape)
+            if kept.dense:
+                self._device.duplicate(kept.pointer, out.pointer, kept.count * kept.itemsize)
+            else:
+                space.copy(kept, out)
+            made.append(kind(out, space))
+        return made
+
+    # -- recording -----------------------------------------------------------------------------------------------
+
+    def _record(self, inputs: Sequence[object]) -> None:
+        from cupy.cuda import Event, MemoryPool, Stream, using_allocator
+
+        outputs = {id(array): place for place, array in enumerate(self._first) if array is not None}
+        by_output: dict[int, int] = {}
+        for number, one in enumerate(inputs):
+            if isinstance(one, CudaTensor) and (place := outputs.get(id(one.data))) is not None:
+                by_output.setdefault(place, number)
+        self._handed = [(number, place) for place, number in by_output.items()]
+        self._place_in_set = {place: n for n, (_, place) in enumerate(self._handed)}
+        self._keys = [number for number, one in enumerate(inputs) if isinstance(one, Key)]
+        self._first = []
+        self._pool = pool = MemoryPool()
+        before, stream = Event(disable_timing=True), Stream(non_blocking=True)
+        before.record(self._device.stream())
+        stream.wait_event(before)
+        _ = self._device.fault  # its memory is not of the pool
+        self._device.labels_were_read, labels_were_read = False, self._device.labels_were_read
+        with using_allocator(self._allocate), stream:
+            handed = [_tensor(inputs[number]) for number, _ in self._handed]
+            self._sets = [[Slot(one.space, one.data) for one in handed] for _ in range(2)]
+            handed_numbers = {number for number, _ in self._handed}
+            self._copied = {
+                number: Slot(one.space, one.data)
+                for number, one in enumerate(inputs)
+                if isinstance(one, CudaTensor) and number not in handed_numbers
+            }
+            self._words = pool.malloc(16 * max(1, len(self._keys)))
+            self._leases: list[ref[Lease] | None] = [None, None]
+            self._fill(inputs)
+            workspace = pool.malloc(cublas.WORKSPACE)
+            handle = cublas.Handle(stream.ptr, workspace.ptr)
+            self._library = workspace, handle
+            with cublas.in_recording(handle.calls()):
+                self._work(inputs, 0)  # compiles kernels, and gives the pool what it needs
+                stream.synchronize()
+                self._kept: list[list[DeviceArray | None]] = []
+                for place in range(2 if self._handed else 1):
+                    self._kept.append(self._captured(inputs, place, stream))
+        stream.synchronize()
+        self._reads_labels = self._device.labels_were_read
+        self._device.labels_were_read |= labels_were_read
+
+    def _captured(self, inputs: Sequence[object], place: int, stream: "Stream") -> list[DeviceArray | None]:
+        stream.begin_capture()
+        try:
+            kept = self._work(inputs, place)
+        except BaseException:
+            with suppress(Exception):  # the first error says more
+                stream.end_capture()
+            raise
+        self._graphs.append(stream.end_capture())
+        return kept
+
+    def _fill(self, inputs: Sequence[object]) -> None:
+        """Elements for the first run, which may not be any: there are labels among them."""
+        for slots in self._sets:
+            for (number, _), slot in zip(self._handed, slots, strict=True):
+                slot.fill(_tensor(inputs[number]).data)
+        for number, slot in self._copied.items():
+            slot.fill(_tensor(inputs[number]).data)
+        if self._keys:
+            self._device.write(_words(inputs, self._keys), self._words.ptr)
+
+    def _work(self, inputs: Sequence[object], place: int) -> list[DeviceArray | None]:
+        """Run the program from one set to the other. What is not handed on stays where it is, and is given."""
+        target = self._sets[1 - place]
+        mark = self._mark_for(target)
+        results = [_tensor(one) for one in self._program(self._stand_ins(inputs, place), mark)]
+        self._outputs = [(type(one), one.space, self._place_in_set.get(n, -1)) for n, one in enumerate(results)]
+        kept: list[DeviceArray | None] = []
+        for output, (one, (_, _, number)) in enumerate(zip(results, self._outputs, strict=True)):
+            mark(output)
+            _ = one.data.pointer  # a product that is pending is computed now
+            mark(None)
+            if number >= 0:
+                target[number].fill(one.data)
+            kept.append(one.data if number < 0 else None)
+        return kept
+
+    def _stand_ins(self, inputs: Sequence[object], place: int) -> list[object]:
+        """What the program gets: tensors in memory of the recording, new ones, beside which nothing is kept yet."""
+        slots = dict(self._copied)
+        for (number, _), slot in zip(self._handed, self._sets[place], strict=True):
+            slots[number] = slot
+        made: list[object] = []
+        for number, one in enumerate(inputs):
+            if isinstance(one, Key):
+                made.append(StoredKey(one.low, one.high, self._words.ptr + 16 * self._keys.index(number)))
+            else:
+                tensor = _tensor(one)
+                made.append(type(tensor)(slots[number].fresh(), tensor.space))
+        return made
+
+    # -- memory --------------------------------------------------------------------------------------------------
+
+    def _mark_for(self, target: list[Slot]) -> Mark:
+        """What has the next result put where it is going to be handed on from."""
+
+        def mark(place: int | None) -> None:
+            number = None if place is None else self._place_in_set.get(place)
+            self._wanted = None if number is None else target[number].memory
+            self._wanted_size = 0 if number is None else target[number].bytes
+
+        return mark
+
+    def _allocate(self, size: int) -> "MemoryPointer":
+        """Memory of the pool; for the result that is to be handed on, that of its slot."""
+        assert self._pool is not None
+        if self._wanted is not None and size == self._wanted_size:
+            memory, self._wanted = self._wanted, None
+            return memory
+        return self._pool.malloc(size)
+
+
+def _tensor(one: object) -> Tensor:
+    """An input or output that is no key."""
+    assert isinstance(one, CudaTensor)
+    return one
+
+
+def _words(inputs: Sequence[object], places: list[int]) -> NDArray[np.uint64]:
+    """The keys among the inputs, two words each."""
+    keys = [key for place in places if isinstance(key := inputs[place], Key)]
+    return np.array([(key.low, key.high) for key in keys], np.uint64)

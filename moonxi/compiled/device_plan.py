@@ -1,0 +1,50 @@
+"""Replay of a graph on a device that can write down its work: one call launches all of it.
+
+Random keys are folded on the host before; the device is given the words.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from moonxi.compiled.graph import Graph
+from moonxi.compiled.interpreter import computed, interpreted
+from moonxi.recording import Mark, Recording, WithRecording
+
+
+class DevicePlan:
+    """A graph, and the recording of what it has the device do."""
+
+    def __init__(self, graph: Graph, like: WithRecording, outputs: Sequence[object]) -> None:
+        self._graph = graph
+        self._folds = [node for node in graph.nodes if node.operation == "fold"]
+        keys = [number for node in self._folds for number in node.results]
+        tensors = [number for number in graph.outputs if graph.specs[number].dtype is not None]
+        on_device = [node for node in graph.nodes if node.operation != "fold"]
+        needed = {number for node in on_device for number in node.inputs}.union(tensors)
+        taken = tuple(number for number in (*graph.inputs, *keys) if number in needed)
+        self._work = replace(graph, inputs=taken, nodes=tuple(on_device), outputs=tuple(tensors))
+        firsts = [one for one, number in zip(outputs, graph.outputs, strict=True) if number in set(tensors)]
+        self._recording: Recording | None = like.recording(self._program, firsts)
+
+    def _program(self, inputs: Sequence[object], mark: Mark) -> list[object]:
+        return interpreted(self._work, inputs, _ignore, mark)
+
+    @property
+    def bytes(self) -> int:
+        """The memory of the recording; 0 before it is made."""
+        return 0 if self._recording is None else self._recording.bytes
+
+    def run(self, inputs: Sequence[object]) -> list[object]:
+        """The outputs for other inputs."""
+        values = dict(zip(self._graph.inputs, inputs, strict=True))
+        for node in self._folds:
+            values.update(zip(node.results, computed(node, values), strict=True))
+        given = [values[number] for number in self._work.inputs]
+        found = None if self._recording is None else self._recording.run(given)
+        made = iter(interpreted(self._work, given) if found is None else found)
+        specs = self._graph.specs
+        return [values[number] if specs[number].dtype is None else next(made) for number in self._graph.outputs]
+
+
+def _ignore(number: int, value: object) -> None:
+    """Nobody looks at the values."""

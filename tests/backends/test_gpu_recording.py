@@ -1,0 +1,218 @@
+"""Compiled steps on the GPU: captured as CUDA graphs, they compute what they compute eagerly, bit for bit."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import moonxi as mx
+from examples.mnist import Mlp, loss
+from moonxi import nn, optim
+from moonxi.backends.cupy import GpuTensor
+from moonxi.dtypes import F32
+from moonxi.errors import LabelError
+from tests.backends.on_gpu import gpu_or_skip
+from tests.compiled.test_training_steps import Small, same, small_loss
+
+pytestmark = pytest.mark.gpu
+
+type Gpu = GpuTensor[F32]
+type Model = Mlp[Gpu]
+type State = optim.OptimizerState[Gpu, Model]
+type Step = Callable[[Model, State, mx.Labelled[Gpu], mx.Key], tuple[Model, State, Gpu]]
+
+OPTIMIZER = optim.Sgd(lr=optim.step_decay(0.05, every=3, factor=0.5), momentum=0.9, weight_decay=1e-4, clip_norm=1.0)
+
+
+@pytest.fixture(name="gpu")
+def _gpu() -> Gpu:
+    made: Gpu = gpu_or_skip(F32)()
+    return made
+
+
+def step(model: Model, state: State, batch: mx.Labelled[Gpu], key: mx.Key) -> tuple[Model, State, Gpu]:
+    (value, _), gradients = nn.value_and_grad(loss, model, batch, nn.Train(key))
+    return (*OPTIMIZER.update(model, gradients, state), value)
+
+
+def batch_of(gpu: Gpu, number: int) -> mx.Labelled[Gpu]:
+    return mx.Labelled(gpu.uniform((8, 784), mx.Key(number)), gpu.labels(np.arange(8) * (number + 1) % 10))
+
+
+def trained(gpu: Gpu, step: Step, kept: list[Any], steps: int = 9) -> tuple[Model, list[float]]:
+    """``kept`` gets every third model, and is what else somebody holds."""
+    model = Mlp.init(gpu, mx.Key(0))
+    state = OPTIMIZER.init(model)
+    losses = []
+    for number in range(steps):
+        model, state, value = step(model, state, batch_of(gpu, number), mx.Key(number))
+        losses.append(value)
+        if number % 3 == 2:
+            kept.append(model)
+    return model, [one.item() for one in losses]
+
+
+def bits(model: nn.Module[Gpu]) -> list[NDArray[Any]]:
+    return [x.to_host() for tensors in model.named_tensors() for x in tensors.values()]
+
+
+def graphs(compiled: Any) -> int:
+    """How many CUDA graphs were launched instead of the operations."""
+    return sum(trace.peak_bytes > 0 for trace in mx.compile_report(compiled).traces)
+
+
+@pytest.mark.filterwarnings("error")
+def test_training_gives_the_same_bits_and_old_models_stay_what_they_were(gpu: Gpu) -> None:
+    expected_models: list[Model] = []
+    expected, expected_losses = trained(gpu, step, expected_models)
+    compiled = mx.compile(step)
+    models: list[Model] = []
+    found, losses = trained(gpu, compiled, models)
+    assert losses == expected_losses
+    assert same(found, expected)
+    for mine, theirs in zip(models, expected_models, strict=True):
+        assert same(mine, theirs)
+    assert graphs(compiled) == 1
+
+
+def test_a_view_of_an_old_parameter_stays_what_it_was(gpu: Gpu) -> None:
+    compiled = mx.compile(step)
+    model = Mlp.init(gpu, mx.Key(0))
+    state = OPTIMIZER.init(model)
+    views, copies = [], []
+    for number in range(7):
+        model, state, _ = compiled(model, state, batch_of(gpu, number), mx.Key(0))
+        weight = model.hidden.weight if hasattr(model, "hidden") else next(iter(model.named_tensors()[0].values()))
+        views.append((weight.transpose(), weight[1:3, 2:]))
+        copies.append((weight.to_host().T.copy(), weight.to_host()[1:3, 2:].copy()))
+    for seen, copied in zip(views, copies, strict=True):
+        for one, other in zip(seen, copied, strict=True):
+            assert np.array_equal(one.to_host(), other)
+
+
+def test_memory_that_another_library_knows_of_is_not_written_to(gpu: Gpu) -> None:
+    compiled = mx.compile(step)
+    model = Mlp.init(gpu, mx.Key(0))
+    state = OPTIMIZER.init(model)
+    given, copies = [], []
+    for number in range(6):
+        model, state, _ = compiled(model, state, batch_of(gpu, number), mx.Key(0))
+        weight = next(iter(model.named_tensors()[0].values()))
+        interface = weight.__cuda_array_interface__
+        given.append((interface["data"], weight))
+        copies.append(weight.to_host())
+    for (address, weight), copied in zip(given, copies, strict=True):
+        assert weight.__cuda_array_interface__["data"] == address
+        assert np.array_equal(weight.to_host(), copied)
+
+
+def test_a_step_goes_on_from_any_model(gpu: Gpu) -> None:
+    compiled = mx.compile(step)
+    start = Mlp.init(gpu, mx.Key(0))
+    state = OPTIMIZER.init(start)
+    one, after_one, _ = compiled(start, state, batch_of(gpu, 0), mx.Key(0))
+    two, _, _ = compiled(one, after_one, batch_of(gpu, 1), mx.Key(0))
+    again, _, _ = compiled(one, after_one, batch_of(gpu, 1), mx.Key(0))
+    assert same(two, again)
+    first, _, _ = compiled(start, state, batch_of(gpu, 0), mx.Key(0))
+    assert same(first, one)
+    mixed, _, _ = compiled(two, after_one, batch_of(gpu, 2), mx.Key(0))
+    expected, _, _ = step(two, after_one, batch_of(gpu, 2), mx.Key(0))
+    assert same(mixed, expected)
+
+
+def test_two_steps_alive_at_once_do_not_disturb_each_other(gpu: Gpu) -> None:
+    steps = [mx.compile(step), mx.compile(lambda *arguments: step(*arguments))]
+    models = [Mlp.init(gpu, mx.Key(seed)) for seed in range(2)]
+    expected = list(models)
+    states = [OPTIMIZER.init(model) for model in models]
+    others = list(states)
+    for number in range(6):
+        for place in range(2):
+            arguments = batch_of(gpu, number), mx.Key(0)
+            models[place], states[place], _ = steps[place](models[place], states[place], *arguments)
+            expected[place], others[place], _ = step(expected[place], others[place], *arguments)
+    for mine, theirs in zip(models, expected, strict=True):
+        assert same(mine, theirs)
+
+
+def test_dropout_and_batch_statistics_differ_from_replay_to_replay_as_they_do_eagerly(gpu: Gpu) -> None:
+    optimizer = optim.Adam(lr=0.01)
+
+    def step(model: Any, state: Any, batch: Any, key: mx.Key) -> Any:
+        value, gradients = nn.value_and_grad(small_loss, model, batch, nn.Train(key))
+        return (*optimizer.update(model, gradients, state), value, key.fold(1))
+
+    def run(step: Any) -> tuple[Any, list[float]]:
+        model = Small.init(gpu, mx.Key(0))
+        state, key, found = optimizer.init(model), mx.Key(7), []
+        for number in range(6):
+            batch = mx.Labelled(gpu.normal((6, 1, 5, 5), mx.Key(number)), gpu.labels(np.arange(6) % 3))
+            model, state, value, key = step(model, state, batch, key)
+            found.append(value.item())
+        return model, found
+
+    model, expected = run(step)
+    other, found = run(mx.compile(step))
+    assert found == expected
+    assert same(model, other)
+
+
+def test_inference_is_captured_too(gpu: Gpu) -> None:
+    model = Small.init(gpu, mx.Key(0))
+
+    @mx.compile
+    def forward(model: Small[Gpu], x: Gpu) -> Gpu:
+        return model.forward(x, nn.Eval()).value
+
+    results = [forward(model, gpu.normal((2, 1, 4, 4), mx.Key(number))) for number in range(4)]
+    for number, found in enumerate(results):
+        expected = model.forward(gpu.normal((2, 1, 4, 4), mx.Key(number)), nn.Eval()).value
+        assert np.array_equal(found.to_host(), expected.to_host())
+
+
+def test_what_comes_in_comes_out_and_results_that_share_memory_stay_apart(gpu: Gpu) -> None:
+    def step(x: Gpu, y: Gpu) -> tuple[Gpu, Gpu, Gpu, Gpu]:
+        z = x + y
+        return z, z.transpose(), x, y.reshape((4,))
+
+    compiled = mx.compile(step)
+    x, y = gpu.from_host(np.ones((2, 2))), gpu.from_host(np.arange(4.0).reshape(2, 2))
+    held = []
+    for _ in range(6):
+        expected = step(x, y)
+        found = compiled(x, y)
+        held.append((found, [one.to_host() for one in expected]))
+        x, y = found[0], found[1]
+    for results, values in held:
+        for one, value in zip(results, values, strict=True):
+            assert np.array_equal(one.to_host(), value)
+
+
+def test_a_label_that_is_no_class_is_found_in_a_replay(gpu: Gpu) -> None:
+    compiled = mx.compile(step)
+    model = Mlp.init(gpu, mx.Key(0))
+    state = OPTIMIZER.init(model)
+    for number in range(4):
+        model, state, _ = compiled(model, state, batch_of(gpu, number), mx.Key(0))
+    wrong = mx.Labelled(gpu.uniform((8, 784), mx.Key(0)), gpu.labels(np.arange(8) + 5))
+    _, _, value = compiled(model, state, wrong, mx.Key(0))
+    with pytest.raises(LabelError, match="label 10"):
+        value.item()
+    _, _, value = compiled(model, state, batch_of(gpu, 5), mx.Key(0))
+    assert np.isfinite(value.item())
+
+
+def test_memory_stays_the_same_over_many_steps(gpu: Gpu) -> None:
+    import cupy
+
+    compiled = mx.compile(step)
+    model = Mlp.init(gpu, mx.Key(0))
+    state = OPTIMIZER.init(model)
+    used = []
+    for number in range(60):
+        model, state, _ = compiled(model, state, batch_of(gpu, number % 3), mx.Key(number))
+        used.append(cupy.get_default_memory_pool().used_bytes())
+    assert used[20:] == [used[20]] * 40
