@@ -39,12 +39,12 @@ def steps(side: Side, *, compiled: bool) -> Step:
         weight_decay=resnet_task.WEIGHT_DECAY,
         clip_norm=resnet_task.CLIP_NORM,
     )
-    model, mode, number = side.model, mx.Train(mx.Key(0)), 0
+    model, loss, key, number = side.model, side.loss, mx.Key(0), 0
     state = optimizer.init(model)
     value_and_grad: Any = mx.value_and_grad
 
-    def update(model: Any, state: Any, batch: Any) -> Any:
-        value, gradients = value_and_grad(side.loss, model, batch, mode)
+    def update(model: Any, state: Any, batch: Any, key: mx.Key) -> Any:
+        value, gradients = value_and_grad(loss, model, batch, mx.Train(key))
         return (*optimizer.update(model, gradients, state), value)
 
     if compiled:
@@ -52,7 +52,7 @@ def steps(side: Side, *, compiled: bool) -> Step:
 
     def step() -> Any:
         nonlocal model, state, number
-        model, state, value = update(model, state, side.batches[number % len(side.batches)])
+        model, state, value = update(model, state, side.batches[number % len(side.batches)], key)
         number += 1
         return value
 
