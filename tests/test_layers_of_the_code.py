@@ -21,6 +21,7 @@ LAYERS = (
     {"metrics"},
     {"compiled", "data"},
     {"train"},
+    {"sight"},
     {"cli"},
     {"__main__"},
 )
@@ -32,7 +33,7 @@ STRANGERS = LAYERS[4]
 TENSOR_FREE = {"errors", "dims"}
 """Parts that use the standard library only."""
 HOMES = {
-    "PIL": {"data"},
+    "PIL": {"data", "sight"},
     "cupy": {"backends.cupy"},
     "cudnn": {"backends.cupy"},
     "nvmath": {"backends.cupy"},
@@ -40,7 +41,7 @@ HOMES = {
     "threadpoolctl": {"backends.numpy"},
     "mypy": {"mypy_plugin"},
     "rich": {"train", "cli"},
-    "matplotlib": {"train", "cli"},
+    "matplotlib": {"sight"},
     "safetensors": {"nn", "train"},
     "jaxtyping": {"nn", "losses"},
     "beartype": {"nn", "losses"},

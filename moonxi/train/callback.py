@@ -4,14 +4,24 @@ from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from moonxi.train.history import EpochRecord, History
+from moonxi.train.json_fields import Json
 
 
 class Run[M]:
     """A run of ``fit`` with a model of class ``M``, as its callbacks see it."""
 
-    def __init__(self, model: Callable[[], M], steps: Callable[[], int], history: History) -> None:
+    def __init__(
+        self,
+        model: Callable[[], M],
+        averaged: Callable[[], M],
+        steps: Callable[[], int],
+        history: History,
+        settings: Json,
+    ) -> None:
         self._model = model
+        self._averaged = averaged
         self._steps = steps
+        self._settings = settings
         self._history = history
         self._stopped: str | None = None
 
@@ -19,6 +29,16 @@ class Run[M]:
     def model(self) -> M:
         """The model after the last whole step."""
         return self._model()
+
+    @property
+    def averaged(self) -> M:
+        """The model that is evaluated: with ``ema`` that of the averaged weights."""
+        return self._averaged()
+
+    @property
+    def settings(self) -> Json:
+        """Model, loss, optimizer, key and data, as checkpoints store them; of tensors only the shapes."""
+        return self._settings
 
     @property
     def steps(self) -> int:

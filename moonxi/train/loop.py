@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from moonxi.train.batches import Batches, batches_from
 from moonxi.train.callback import Callback, Run
 from moonxi.train.history import Average, EpochRecord, History
+from moonxi.train.json_fields import Json
 from moonxi.train.place import Place
 from moonxi.train.progress import epoch_bar, line
 
@@ -18,6 +19,8 @@ class Learner[M, B](Protocol):
 
     @property
     def model(self) -> M: ...
+    @property
+    def averaged(self) -> M: ...
     @property
     def steps(self) -> int: ...
     def step(self, batch: B, /, *more: B) -> dict[str, float]: ...
@@ -47,6 +50,7 @@ class Loop[M, B]:
         every: int | None,
         place: Place,
         history: History,
+        settings: Json,
         waits: bool = False,
     ) -> None:
         self.place = place
@@ -62,7 +66,7 @@ class Loop[M, B]:
         self._every = every
         self._history = history
         self._waits = waits
-        self._run = Run(lambda: learner.model, lambda: learner.steps, history)
+        self._run = Run(lambda: learner.model, lambda: learner.averaged, lambda: learner.steps, history, settings)
 
     def run(self) -> None:
         """Go on until the last epoch, a callback's stop or Ctrl-C, and say so in the history."""

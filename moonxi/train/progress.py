@@ -3,12 +3,16 @@
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from time import monotonic
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
 from moonxi.train.history import EpochRecord
+from moonxi.train.memory import memory_in_use
+
+_PAUSE: Final = 0.1  # seconds between two texts
 
 
 class Bar:
@@ -17,11 +21,19 @@ class Bar:
     def __init__(self, bar: "Progress | None", task: "TaskID | None") -> None:
         self._bar = bar
         self._task = task
+        self._next = 0.0
 
     def advance(self, values: dict[str, float], samples_per_second: float) -> None:
         """One step further."""
-        if self._bar is not None and self._task is not None:
-            self._bar.update(self._task, advance=1, numbers=f"{numbers(values)}  {samples_per_second:,.0f} samples/s")
+        if self._bar is None or self._task is None:
+            return
+        now = monotonic()
+        if now < self._next:  # nobody reads more than a few texts a second
+            self._bar.update(self._task, advance=1)
+            return
+        self._next = now + _PAUSE
+        text = f"{numbers(values)}  {samples_per_second:,.0f} samples/s  {memory_in_use()}"
+        self._bar.update(self._task, advance=1, numbers=text)
 
 
 def numbers(values: dict[str, float]) -> str:

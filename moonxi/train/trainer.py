@@ -335,6 +335,7 @@ class Trainer[T: Tensor, M, B]:
             every=None if checkpoints is None else checkpoints.every,
             place=place,
             history=history,
+            settings=settings,
         )
         try:
             loop.run()

@@ -87,7 +87,7 @@ def test_ctrl_c_is_an_end() -> None:
 def stopped_after(losses: list[float], stopping: EarlyStopping) -> int | None:
     """How many epochs with these losses a run has."""
     history = History()
-    run = Run(lambda: None, lambda: 0, history)
+    run = Run(lambda: None, lambda: None, lambda: 0, history, {})
     for epoch, loss in enumerate(losses):
         record = EpochRecord(epoch, epoch, {"loss": 0.0}, {"loss": loss}, 1.0, 1)
         history.epochs.append(record)
