@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from moonxi.data.labelled import Labelled
-from moonxi.data.order import Indices, shuffled
+from moonxi.data.order import Indices, refuse_no_array, shuffled, taken
 from moonxi.dtypes import HostArray, HostLabels
 from moonxi.errors import AxisError, DataError, OperandError, OptionError, ShapeError
 from moonxi.key import Key
@@ -73,6 +73,7 @@ class LabelledArrays[T: Tensor]:
     divisor: float | None = None
 
     def __post_init__(self) -> None:
+        refuse_no_array("LabelledArrays", inputs=self.inputs, labels=self.labels)
         if self.inputs.ndim == 0 or self.labels.ndim == 0 or len(self.inputs) != len(self.labels):
             raise ShapeError(
                 f"LabelledArrays: inputs {self.inputs.shape}, labels {self.labels.shape}: "
@@ -99,18 +100,15 @@ class LabelledArrays[T: Tensor]:
     def batch(self, indices: Indices, /) -> Labelled[T]:
         """The samples at these positions, in this order.
 
-        Raises `DataError` for no positions at all, and `AxisError` for one outside the data set."""
+        Raises `OperandError` for anything but an array of integers with one axis, `DataError` for no positions at all,
+        and `AxisError` for one outside the data set."""
         x, labels = self.host_batch(indices)
         return Labelled(self.like.from_host(x), self.like.labels(labels))
 
     def host_batch(self, indices: Indices, /) -> tuple[HostArray | NDArray[np.integer], HostLabels]:
         """What `batch` gives, as arrays on the host; raises as it does."""
-        if indices.size == 0:
-            raise DataError(f"batch: 0 of {len(self)} samples: a batch has at least one sample")
-        try:
-            x, labels = self.inputs.take(indices, axis=0), self.labels.take(indices, axis=0)
-        except IndexError as error:
-            raise AxisError(f"batch: {len(self)} samples: {error}") from None
+        (x,) = taken("batch", len(self), indices, self.inputs)
+        (labels,) = taken("batch", len(self), indices, self.labels)
         if self.divisor is None:
             return x, labels
         divided = x.astype(np.float32)

@@ -3,10 +3,44 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from moonxi.errors import AxisError, DataError, OperandError
 from moonxi.key import Key
 
 type Indices = NDArray[np.intp]
 """Positions of samples in a data set."""
+
+
+def refuse_no_array(owner: str, **arrays: object) -> None:
+    """Raise `OperandError` for what is no ndarray, such as a list or a tensor."""
+    for name, array in arrays.items():
+        if not isinstance(array, np.ndarray):
+            raise OperandError(
+                f"{owner}: {name}: {type(array).__name__}: expected a NumPy array; a list becomes one with "
+                "numpy.array(values), a tensor with x.to_host()"
+            )
+
+
+def taken[E: np.generic](operation: str, samples: int, indices: Indices, *arrays: NDArray[E]) -> list[NDArray[E]]:
+    """The elements of each array at these positions of its first axis.
+
+    Raises `OperandError` unless the positions are an array of integers with one axis, `DataError` for none of them, and
+    `AxisError` for one outside. A boolean for each sample would be taken for the positions 0 and 1."""
+    given: object = indices
+    if not isinstance(given, np.ndarray):
+        raise OperandError(
+            f"{operation}: {type(given).__name__}: expected an array of positions; convert with numpy.array(indices)"
+        )
+    if given.size == 0:
+        raise DataError(f"{operation}: 0 of {samples} samples: a batch has at least one sample")
+    if given.dtype.kind not in "iu" or given.ndim != 1:
+        advice = "; of booleans write numpy.flatnonzero(chosen)" if given.dtype.kind == "b" else ""
+        raise OperandError(
+            f"{operation}: positions {given.shape} of {given.dtype}: expected integers along one axis{advice}"
+        )
+    try:
+        return [array.take(given, axis=0) for array in arrays]
+    except IndexError as error:
+        raise AxisError(f"{operation}: {samples} samples: {error}") from None
 
 
 def shuffled(count: int, key: Key, /) -> Indices:

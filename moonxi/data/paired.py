@@ -7,9 +7,9 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from moonxi.data.order import Indices
+from moonxi.data.order import Indices, refuse_no_array, taken
 from moonxi.dtypes import HostArray
-from moonxi.errors import AxisError, DataError, OperandError, ShapeError
+from moonxi.errors import AxisError, OperandError, ShapeError
 from moonxi.traits import Tensor
 
 type _Numbers = HostArray | NDArray[np.integer]
@@ -45,6 +45,7 @@ class PairedArrays[T: Tensor]:
     targets: _Numbers
 
     def __post_init__(self) -> None:
+        refuse_no_array("PairedArrays", inputs=self.inputs, targets=self.targets)
         for name, array in (("inputs", self.inputs), ("targets", self.targets)):
             if array.dtype.kind not in "fiu":
                 raise OperandError(f"PairedArrays: {name} of {array.dtype}: expected real numbers")
@@ -69,13 +70,9 @@ class PairedArrays[T: Tensor]:
     def batch(self, indices: Indices, /) -> Paired[T]:
         """The samples at these positions, in this order.
 
-        Raises `DataError` for no positions at all, and `AxisError` for one outside the data set."""
-        if indices.size == 0:
-            raise DataError(f"batch: 0 of {len(self)} samples: a batch has at least one sample")
-        try:
-            x, y = self.inputs.take(indices, axis=0), self.targets.take(indices, axis=0)
-        except IndexError as error:
-            raise AxisError(f"batch: {len(self)} samples: {error}") from None
+        Raises `OperandError` for anything but an array of integers with one axis, `DataError` for no positions at all,
+        and `AxisError` for one outside the data set."""
+        x, y = taken("batch", len(self), indices, self.inputs, self.targets)
         return Paired(self.like.from_host(x), self.like.from_host(y))
 
     def __getitem__(self, chosen: slice | NDArray[np.integer] | NDArray[np.bool_], /) -> Self:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from moonxi.data.dataset import Dataset
-from moonxi.data.order import Indices
+from moonxi.data.order import Indices, refuse_no_array, taken
 from moonxi.errors import AxisError, OperandError
 
 
@@ -23,6 +23,7 @@ class Subset[B]:
     positions: NDArray[np.integer]
 
     def __post_init__(self) -> None:
+        refuse_no_array("Subset", positions=self.positions)
         if self.positions.ndim != 1 or not np.issubdtype(self.positions.dtype, np.integer):
             raise OperandError(
                 f"Subset: positions {self.positions.shape} of {self.positions.dtype}: expected integers along one axis"
@@ -41,11 +42,8 @@ class Subset[B]:
         return len(self.positions)
 
     def batch(self, indices: Indices, /) -> B:
-        """The samples at these positions of the subset. Raises as the data set does."""
-        try:
-            chosen = self.positions.take(indices)
-        except IndexError as error:
-            raise AxisError(f"batch: {len(self)} samples: {error}") from None
+        """The samples at these positions of the subset. Raises as `LabelledArrays.batch` and the data set do."""
+        (chosen,) = taken("batch", len(self), indices, self.positions)
         return self.dataset.batch(chosen.astype(np.intp, copy=False))
 
     def __getitem__(self, chosen: NDArray[np.integer] | slice, /) -> Self:

@@ -10,7 +10,7 @@ from moonxi.autodiff import BlasGrad, Grad, ImageGrad, levels, variable
 from moonxi.autodiff.lift import constant_beside
 from moonxi.errors import GradientError
 from moonxi.nn import tree
-from moonxi.nn.scope import Scope
+from moonxi.nn.scope import Scope, active
 from moonxi.nn.state import State
 from moonxi.traits import ImageModelTensor, MlpTensor, Shape, Tensor
 
@@ -171,7 +171,11 @@ def _value_and_grad[T: Tensor](
             f"value_and_grad: {type(model).__name__}.map leaves out {len(trained) - len(variables)} of {len(trained)} "
             "parameters: it must map each field"
         )
+    outer = active()
     with Scope(lifted) as scope:
+        if outer is not None and outer.updated:  # another differentiation, which may have computed the model before
+            for state, own in _paired_states(model, lifted):
+                scope.update(own, constant(outer.newest(state)))
         result = loss(lifted, batch.map(constant), mode)
     value, kept = result if isinstance(result, tuple) else (result, None)
     like = next(iter(variables.values()))
@@ -190,14 +194,23 @@ def _value_and_grad[T: Tensor](
         [gradients.of(variables[id(one)]) if id(one) in trained else one.zeros(one.shape) for one in parameters]
     )
     if scope.updated:
-        held = cast(dict[str, State[Grad[T]]], tree.states(lifted))  # the tensors of a lifted model are lifted
-        after = [scope.newest(held[path]) for path in tree.states(model)]
-        plain = [_at_level_of(like, one, "a state after the step").value for one in after]
+        pairs = _paired_states(model, lifted)
+        plain = [_at_level_of(like, scope.newest(own), "a state after the step").value for _, own in pairs]
         result_model = tree.replaced(result_model, None, plain)
+        if outer is not None:  # the result of the differentiation around this one has the new state too
+            for (state, _), new in zip(pairs, plain, strict=True):
+                outer.update(state, new)
     if kept is None:
         return loss_value.value, result_model
     aside = {name: _at_level_of(like, one, f"the kept tensor {name}").value for name, one in kept.items()}
     return (loss_value.value, aside), result_model
+
+
+def _paired_states[T: Tensor](model: object, lifted: object) -> list[tuple[State[T], State[Grad[T]]]]:
+    """The state fields of a model, each with that of the lifted model."""
+    own = cast(dict[str, State[T]], tree.states(model))  # the model is of T
+    held = cast(dict[str, State[Grad[T]]], tree.states(lifted))  # the tensors of a lifted model are lifted
+    return [(state, held[path]) for path, state in own.items()]
 
 
 def _at_level_of[T: Tensor](like: Grad[T], value: object, what: str) -> Grad[T]:

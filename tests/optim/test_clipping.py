@@ -60,3 +60,17 @@ def test_an_update_clips_by_value_and_then_by_the_norm() -> None:
     after, _ = optimizer.update(model, gradients, optimizer.init(model))
     found = np.concatenate([one.to_host().reshape(-1) for one in after.parameters()])
     np.testing.assert_allclose(found, [-0.2, 0.15], rtol=1e-5)
+
+
+@pytest.mark.parametrize("element", [1e19, 1e30, 3e38])
+def test_a_norm_whose_square_is_more_than_float32_holds_is_clipped_to_the_limit(element: float) -> None:
+    like = mx.numpy()
+    gradients = [like.full((2, 2), element), like.zeros((0,)), like.full((5,), -element)]
+    first, _, last = clip_by_global_norm(gradients, 3.0)
+    np.testing.assert_allclose(first.to_host(), 1.0, rtol=1e-6)
+    np.testing.assert_allclose(last.to_host(), -1.0, rtol=1e-6)
+
+
+def test_a_norm_whose_square_is_less_than_float32_holds_is_not_zero() -> None:
+    like = mx.numpy()
+    assert global_norm([like.full((4,), 1e-30), like.zeros(())]).item() == pytest.approx(2e-30, rel=1e-6)
