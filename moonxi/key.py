@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Final
 
+from moonxi import settings
 from moonxi.errors import OptionError
 
 _MASK: Final = 0xFFFF_FFFF_FFFF_FFFF
@@ -51,14 +52,19 @@ class Key:
             digest = blake2b(data.encode(), digest_size=16).digest()
             counter = (int.from_bytes(digest[:8], "little"), int.from_bytes(digest[8:], "little"), 1, 0)
         else:
+            if not settings.is_whole(data):
+                raise OptionError(f"Key.fold: {data!r}: expected a whole Python number or a text")
             counter = (data & _MASK, (data >> 64) & _MASK, 0, 0)
         low, high, _, _ = philox(counter, (self.low, self.high))
         return Key(low, high)
 
     def split(self, count: int = 2, /) -> tuple["Key", ...]:
-        """``count`` keys that share nothing with this one or with each other."""
+        """``count`` keys that share nothing with this one or with each other.
+
+        Raises `OptionError` for a negative number."""
+        settings.whole("Key.split", 0, count=count)
         return tuple(self.fold(index) for index in range(count))
 
 
 def _is_word(value: object) -> bool:
-    return isinstance(value, int) and 0 <= value <= _MASK
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MASK

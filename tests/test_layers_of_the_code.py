@@ -14,6 +14,7 @@ FILES = sorted((ROOT / "moonxi").rglob("*.py"))
 LAYERS = (
     {"errors"},
     {"dims"},
+    {"settings"},
     {"dtypes", "key", "recording", "shapes", "whole_file"},
     {"traits"},
     {"backends.numpy", "backends.cupy", "autodiff", "shape_tensor", "profiled"},
@@ -28,9 +29,9 @@ LAYERS = (
 """From the bottom up: a part imports its own layer and those below. The package's own ``__init__`` only names them."""
 
 PLACE = {part: level for level, layer in enumerate(LAYERS) for part in layer}
-STRANGERS = LAYERS[4]
+STRANGERS = LAYERS[5]
 """Interpreters, which do not import each other."""
-TENSOR_FREE = {"errors", "dims"}
+TENSOR_FREE = {"errors", "dims", "settings"}
 """Parts that use the standard library only."""
 HOMES = {
     "PIL": {"data", "sight"},

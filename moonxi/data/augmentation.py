@@ -12,6 +12,7 @@ from typing import Final, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from moonxi import settings
 from moonxi.dtypes import HostArray
 from moonxi.errors import OptionError, ShapeError
 
@@ -50,8 +51,8 @@ class Crop:
     mode: Literal["fill", "reflect"] = "fill"
 
     def __post_init__(self) -> None:
-        if self.padding < 1:
-            raise OptionError(f"Crop: padding={self.padding}: must be at least 1, or there is only one window")
+        settings.whole("Crop", 1, padding=self.padding)  # or there is only one window
+        settings.numbers("Crop", settings.ANY, fill=self.fill)
         if self.mode not in ("fill", "reflect"):
             raise OptionError(f"Crop: mode={self.mode!r}: must be 'fill' or 'reflect'")
 
@@ -79,8 +80,7 @@ class Flip:
     probability: float = 0.5
 
     def __post_init__(self) -> None:
-        if not 0 <= self.probability <= 1:
-            raise OptionError(f"Flip: probability={self.probability}: must be from 0 to 1")
+        settings.numbers("Flip", settings.UNIT, probability=self.probability)
 
     def __call__(self, images: HostArray, words: Words, /) -> HostArray:
         _batch_shape("Flip", images)
@@ -101,8 +101,8 @@ class Cutout:
     fill: float = 0.0
 
     def __post_init__(self) -> None:
-        if self.size < 1:
-            raise OptionError(f"Cutout: size={self.size}: must be at least 1")
+        settings.whole("Cutout", 1, size=self.size)
+        settings.numbers("Cutout", settings.ANY, fill=self.fill)
 
     def __call__(self, images: HostArray, words: Words, /) -> HostArray:
         _, _, rows, columns = _batch_shape("Cutout", images)
@@ -129,12 +129,13 @@ class Normalize:
     _factors: tuple[NDArray[np.float64], NDArray[np.float64]] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if len(self.mean) != len(self.std) or not all(0 < std < np.inf for std in self.std):
-            raise OptionError(
-                f"Normalize: mean={self.mean}, std={self.std}: one of each for a channel, and std positive"
-            )
-        mean, std = (np.array(values, np.float64).reshape(-1, 1, 1) for values in (self.mean, self.std))
-        object.__setattr__(self, "_factors", (mean, std))
+        if len(self.mean) != len(self.std):
+            raise OptionError(f"Normalize: mean={self.mean}, std={self.std}: one of each for a channel")
+        for mean, std in zip(self.mean, self.std, strict=True):
+            settings.numbers("Normalize", settings.ANY, mean=mean)
+            settings.numbers("Normalize", settings.POSITIVE, std=std)
+        means, deviations = (np.array(values, np.float64).reshape(-1, 1, 1) for values in (self.mean, self.std))
+        object.__setattr__(self, "_factors", (means, deviations))
 
     def __call__(self, images: HostArray, words: Words | None = None, /) -> HostArray:
         if _batch_shape("Normalize", images)[1] != len(self.mean):

@@ -6,10 +6,11 @@ from typing import Protocol, Self, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from moonxi import settings
 from moonxi.data.labelled import Labelled
-from moonxi.data.order import Indices, refuse_no_array, shuffled, taken
+from moonxi.data.order import Indices, check_positions, refuse_no_array, shuffled
 from moonxi.dtypes import HostArray, HostLabels
-from moonxi.errors import AxisError, DataError, OperandError, OptionError, ShapeError
+from moonxi.errors import AxisError, DataError, OperandError, ShapeError
 from moonxi.key import Key
 from moonxi.traits import Tensor
 
@@ -81,8 +82,8 @@ class LabelledArrays[T: Tensor]:
             )
         if not np.issubdtype(self.labels.dtype, np.integer):
             raise OperandError(f"LabelledArrays: labels of {self.labels.dtype}: classes are integers")
-        if self.divisor is not None and not 0 < self.divisor < np.inf:
-            raise OptionError(f"LabelledArrays: divisor={self.divisor}: must be positive and finite")
+        if self.divisor is not None:
+            settings.numbers("LabelledArrays", settings.POSITIVE, divisor=self.divisor)
         # Views of one array may be in several data sets, so nobody may write through any of them.
         object.__setattr__(self, "inputs", _read_only(self.inputs))
         object.__setattr__(self, "labels", _read_only(self.labels))
@@ -107,8 +108,8 @@ class LabelledArrays[T: Tensor]:
 
     def host_batch(self, indices: Indices, /) -> tuple[HostArray | NDArray[np.integer], HostLabels]:
         """What `batch` gives, as arrays on the host; raises as it does."""
-        (x,) = taken("batch", len(self), indices, self.inputs)
-        (labels,) = taken("batch", len(self), indices, self.labels)
+        check_positions("batch", len(self), indices)
+        x, labels = self.inputs.take(indices, axis=0), self.labels.take(indices, axis=0)
         if self.divisor is None:
             return x, labels
         divided = x.astype(np.float32)
@@ -130,7 +131,7 @@ class LabelledArrays[T: Tensor]:
         """The first ``count`` samples and the others; with a seed, ``count`` drawn at random and the others.
 
         Raises `DataError` unless 0 <= count <= len(self)."""
-        if not 0 <= count <= len(self):
+        if not settings.is_whole(count) or not 0 <= count <= len(self):
             raise DataError(f"split: {count} of {len(self)} samples: there are not as many")
         if seed is None:
             return self[:count], self[count:]

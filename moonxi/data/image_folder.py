@@ -8,10 +8,11 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from moonxi import settings
 from moonxi.data.dataset import LabelledArrays
 from moonxi.data.image_file import SUFFIXES, Channels, decode_image, passed_over, read_file
 from moonxi.data.labelled import Labelled
-from moonxi.data.order import Indices
+from moonxi.data.order import Indices, check_positions
 from moonxi.dtypes import HostArray, HostLabels
 from moonxi.errors import AxisError, DataError, OptionError
 from moonxi.traits import Tensor
@@ -45,12 +46,8 @@ class ImageFolder[T: Tensor]:
 
     def host_batch(self, indices: Indices, /) -> tuple[HostArray, HostLabels]:
         """What `batch` gives, as arrays on the host; raises as it does."""
-        if indices.size == 0:
-            raise DataError(f"batch: 0 of {len(self)} samples: a batch has at least one sample")
-        try:
-            labels = self.labels.take(indices)
-        except IndexError as error:
-            raise AxisError(f"batch: {len(self)} samples: {error}") from None
+        check_positions("batch", len(self), indices)
+        labels = self.labels.take(indices)
         pixels = self._decoded(indices).astype(np.float32)
         pixels /= np.float32(255)
         return pixels, labels
@@ -104,8 +101,9 @@ def image_folder[T: Tensor](
     Names that begin with a dot, Thumbs.db and desktop.ini are passed over, and so are files beside the classes; all
     else in a class must be an image file. Raises `DataError` for a missing folder, one without classes or with others,
     a class without images, and a foreign file; and `OptionError` for a size below 1 or another number of channels."""
-    if size is not None and min(size) < 1:
-        raise OptionError(f"image_folder: size={size}: rows and columns must be at least 1")
+    if size is not None:
+        rows, columns = size
+        settings.whole("image_folder", 1, rows=rows, columns=columns)
     if channels not in (1, 3):
         raise OptionError(f"image_folder: channels={channels}: must be 1 (grey) or 3 (red, green, blue)")
     place = Path(folder)

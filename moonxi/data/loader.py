@@ -12,6 +12,7 @@ from moonxi.data.position import Position
 from moonxi.data.prefetch import ordered
 from moonxi.errors import DataError
 from moonxi.key import Key
+from moonxi.settings import flags, is_whole
 
 _BEGINNING: Final = Position()
 _SHOWN: Final = 8  # samples of a batch in the note on an exception
@@ -44,15 +45,15 @@ class DataLoader[B]:
     prefetch: int = 2
 
     def __post_init__(self) -> None:
-        size: object = self.batch_size
-        if not isinstance(size, int) or size < 1:
-            raise DataError(f"DataLoader: batch_size {self.batch_size}: a batch has at least one sample")
-        if self.workers < 0:
-            raise DataError(f"DataLoader: workers {self.workers}: 0 threads or more make batches ahead")
-        if self.prefetch < 1:
-            raise DataError(f"DataLoader: prefetch {self.prefetch}: a worker is at least 1 batch ahead; see workers")
-        if self.seed is not None and not 0 <= self.seed < 2**64:
-            raise DataError(f"DataLoader: seed {self.seed}: a seed is an integer from 0 to 2**64 - 1")
+        if not is_whole(self.batch_size) or self.batch_size < 1:
+            raise DataError(f"DataLoader: batch_size {self.batch_size!r}: a batch has a whole number of samples from 1")
+        if not is_whole(self.workers) or self.workers < 0:
+            raise DataError(f"DataLoader: workers {self.workers!r}: 0 threads or more make batches ahead")
+        if not is_whole(self.prefetch) or self.prefetch < 1:
+            raise DataError(f"DataLoader: prefetch {self.prefetch!r}: a worker is at least 1 batch ahead; see workers")
+        if self.seed is not None and not (is_whole(self.seed) and 0 <= self.seed < 2**64):
+            raise DataError(f"DataLoader: seed {self.seed!r}: a seed is an integer from 0 to 2**64 - 1")
+        flags("DataLoader", drop_last=self.drop_last)
         if self.seed is None and isinstance(self.dataset, RandomDataset):
             raise DataError(
                 f"DataLoader: {type(self.dataset).__name__} without a seed: its samples are random, so give seed=..."
@@ -84,8 +85,8 @@ class DataLoader[B]:
         """The positions of the samples in the data set, as this epoch visits them; shape ``(samples,)``.
 
         Raises `DataError` for an epoch < 0."""
-        if epoch < 0:
-            raise DataError(f"DataLoader: epoch {epoch}: epochs count from 0")
+        if not is_whole(epoch) or epoch < 0:
+            raise DataError(f"DataLoader: epoch {epoch!r}: epochs count from 0")
         if self.seed is None:
             return np.arange(self.samples)
         return shuffled(len(self.dataset), Key(self.seed).fold("shuffle").fold(epoch))[: self.samples]
@@ -96,7 +97,7 @@ class DataLoader[B]:
         Each is made when it is asked for, or ahead of that by workers. What a data set raises gets a note with the
         epoch, the batch and its samples. Raises `DataError` for an epoch < 0, and unless 0 <= start <= len(self)."""
         order = self.order(epoch)
-        if not 0 <= start <= len(self):
+        if not is_whole(start) or not 0 <= start <= len(self):
             raise DataError(f"DataLoader: epoch {epoch}, start {start}: an epoch has the batches 0 to {len(self) - 1}")
         make = _Maker(self._drawn(epoch), order, self.batch_size, epoch, len(self))
         if self.workers == 0 or start == len(self):

@@ -20,11 +20,9 @@ def refuse_no_array(owner: str, **arrays: object) -> None:
             )
 
 
-def taken[E: np.generic](operation: str, samples: int, indices: Indices, *arrays: NDArray[E]) -> list[NDArray[E]]:
-    """The elements of each array at these positions of its first axis.
-
-    Raises `OperandError` unless the positions are an array of integers with one axis, `DataError` for none of them, and
-    `AxisError` for one outside. A boolean for each sample would be taken for the positions 0 and 1."""
+def check_positions(operation: str, samples: int, indices: Indices) -> None:
+    """Raise `OperandError` unless the positions are an array of integers with one axis, `DataError` for none of them,
+    and `AxisError` for one outside. A boolean for each sample would be taken for the positions 0 and 1."""
     given: object = indices
     if not isinstance(given, np.ndarray):
         raise OperandError(
@@ -37,10 +35,9 @@ def taken[E: np.generic](operation: str, samples: int, indices: Indices, *arrays
         raise OperandError(
             f"{operation}: positions {given.shape} of {given.dtype}: expected integers along one axis{advice}"
         )
-    try:
-        return [array.take(given, axis=0) for array in arrays]
-    except IndexError as error:
-        raise AxisError(f"{operation}: {samples} samples: {error}") from None
+    outside = given[(given < -samples) | (given >= samples)]
+    if outside.size:
+        raise AxisError(f"{operation}: {samples} samples: position {outside[0]} lies outside")
 
 
 def shuffled(count: int, key: Key, /) -> Indices:

@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from moonxi.data.order import Indices, refuse_no_array, taken
+from moonxi.data.order import Indices, check_positions, refuse_no_array
 from moonxi.dtypes import HostArray
 from moonxi.errors import AxisError, OperandError, ShapeError
 from moonxi.traits import Tensor
@@ -72,7 +72,8 @@ class PairedArrays[T: Tensor]:
 
         Raises `OperandError` for anything but an array of integers with one axis, `DataError` for no positions at all,
         and `AxisError` for one outside the data set."""
-        x, y = taken("batch", len(self), indices, self.inputs, self.targets)
+        check_positions("batch", len(self), indices)
+        x, y = self.inputs.take(indices, axis=0), self.targets.take(indices, axis=0)
         return Paired(self.like.from_host(x), self.like.from_host(y))
 
     def __getitem__(self, chosen: slice | NDArray[np.integer] | NDArray[np.bool_], /) -> Self:

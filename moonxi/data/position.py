@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from moonxi.errors import DataError
+from moonxi.settings import is_whole
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -15,5 +16,5 @@ class Position:
     batch: int = 0
 
     def __post_init__(self) -> None:
-        if self.epoch < 0 or self.batch < 0:
+        if not (is_whole(self.epoch) and is_whole(self.batch)) or self.epoch < 0 or self.batch < 0:
             raise DataError(f"Position: epoch {self.epoch}, batch {self.batch}: both count from 0")

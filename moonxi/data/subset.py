@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from moonxi.data.dataset import Dataset
-from moonxi.data.order import Indices, refuse_no_array, taken
+from moonxi.data.order import Indices, check_positions, refuse_no_array
 from moonxi.errors import AxisError, OperandError
 
 
@@ -43,8 +43,8 @@ class Subset[B]:
 
     def batch(self, indices: Indices, /) -> B:
         """The samples at these positions of the subset. Raises as `LabelledArrays.batch` and the data set do."""
-        (chosen,) = taken("batch", len(self), indices, self.positions)
-        return self.dataset.batch(chosen.astype(np.intp, copy=False))
+        check_positions("batch", len(self), indices)
+        return self.dataset.batch(self.positions.take(indices).astype(np.intp, copy=False))
 
     def __getitem__(self, chosen: NDArray[np.integer] | slice, /) -> Self:
         """A part of the subset."""

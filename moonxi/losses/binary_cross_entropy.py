@@ -1,9 +1,9 @@
 """Cross-entropy of yes or no."""
 
-from moonxi import shapes
+from moonxi import settings, shapes
 from moonxi.losses.arguments import expect
 from moonxi.losses.binary_scores import BinaryLogits
-from moonxi.losses.reduction import Reduction, at_least, reduced
+from moonxi.losses.reduction import Reduction, reduced
 from moonxi.traits import Tensor
 
 
@@ -17,7 +17,7 @@ def binary_cross_entropy[T: Tensor](
     the shapes are equal, and for the mean of an empty batch; `OptionError` for a negative weight."""
     expect("binary_cross_entropy", BinaryLogits, logits)
     shapes.equal("binary_cross_entropy (logits and target)", logits.shape, target.shape)
-    at_least("binary_cross_entropy", "positive_weight", positive_weight, 0.0)
+    settings.numbers("binary_cross_entropy", settings.NOT_NEGATIVE, positive_weight=positive_weight)
     # -log(p) is softplus(-x) and -log(1 - p) is softplus(x): no difference of large numbers.
     yes = target * (-logits.value).softplus()
     no = (1.0 - target) * logits.value.softplus()

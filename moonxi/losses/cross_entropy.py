@@ -1,11 +1,14 @@
 """Cross-entropy, and what it is of log-probabilities: the negative log-likelihood."""
 
-from moonxi import shapes
-from moonxi.errors import OptionError
+from typing import Final
+
+from moonxi import settings, shapes
 from moonxi.losses.arguments import expect
 from moonxi.losses.reduction import Reduction, reduced, refuse_empty
 from moonxi.losses.scores import Logits, LogProbs
 from moonxi.traits import Labels, Tensor, expect_held
+
+_LEAST_LABEL: Final = -(2**63)
 
 
 def cross_entropy[T: Tensor](
@@ -61,8 +64,9 @@ def _cross_entropy[T: Tensor](
     scores = log_probs.value
     if weight is not None:
         shapes.equal(f"{loss} (weight and classes)", weight.shape, scores.shape[-1:])
-    if not 0.0 <= smoothing <= 1.0:
-        raise OptionError(f"{loss}: smoothing {smoothing}: it lies between 0 and 1")
+    settings.numbers(loss, settings.UNIT, smoothing=smoothing)
+    if ignore is not None:
+        settings.whole(loss, _LEAST_LABEL, ignore=ignore)
     if reduction == "mean":
         operands = f"{shapes.show(scores.shape)}, labels {shapes.show(labels.shape)}"
         refuse_empty(loss, operands, labels.carrier)

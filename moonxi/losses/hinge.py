@@ -1,6 +1,6 @@
 """The hinge: no loss once the right side has won by a margin."""
 
-from moonxi import shapes
+from moonxi import settings, shapes
 from moonxi.losses.arguments import expect
 from moonxi.losses.reduction import Reduction, reduced
 from moonxi.losses.scores import Logits
@@ -12,6 +12,7 @@ def hinge[T: Tensor](score: T, positive: Mask[T], /, *, margin: float = 1.0, red
 
     The loss of support-vector machines (Cortes and Vapnik 1995). Raises `ShapeError` unless the shapes are equal, and
     for the mean of an empty batch."""
+    settings.numbers("hinge", settings.ANY, margin=margin)
     shapes.equal("hinge (score and positive)", score.shape, positive.shape)
     return reduced("hinge", (margin - score.where(positive, -score)).relu(), reduction)
 
@@ -25,6 +26,7 @@ def multiclass_hinge[T: Tensor](
     1999). Raises `ShapeError` for the mean of an empty batch and where the shapes do not fit,
     `LabelError` for a label that is not a class."""
     expect("multiclass_hinge", Logits, logits)
+    settings.numbers("multiclass_hinge", settings.ANY, margin=margin)
     scores = logits.value
     right = scores.pick(labels).unsqueeze(-1)
     classes = scores.shape[-1]

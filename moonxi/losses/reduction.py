@@ -29,9 +29,3 @@ def refuse_empty[T: Tensor](loss: str, operands: str, values: T, /) -> None:
     """Raise `ShapeError` if there is no value: the mean of none is no number."""
     if prod(values.shape) == 0:
         raise ShapeError(f"{loss}: {operands}: the mean over an empty batch")
-
-
-def at_least(loss: str, name: str, value: float, least: float, /) -> None:
-    """Raise `OptionError` unless the option is a number from ``least`` on."""
-    if not value >= least:
-        raise OptionError(f"{loss}: {name} {value}: it must be at least {least:g}")

@@ -1,8 +1,7 @@
 """Losses of numbers against numbers. The shapes must be equal: broadcasting there is nearly always a mistake."""
 
-from moonxi import shapes
-from moonxi.errors import OptionError
-from moonxi.losses.reduction import Reduction, at_least, reduced
+from moonxi import settings, shapes
+from moonxi.losses.reduction import Reduction, reduced
 from moonxi.traits import Tensor
 
 
@@ -28,8 +27,7 @@ def huber[T: Tensor](prediction: T, target: T, /, *, delta: float = 1.0, reducti
     Raises `ShapeError` unless the shapes are equal, and for the mean of an empty batch; `OptionError` unless ``delta``
     is positive."""
     shapes.equal("huber (prediction and target)", prediction.shape, target.shape)
-    if not delta > 0.0:
-        raise OptionError(f"huber: delta {delta}: it must be greater than 0")
+    settings.numbers("huber", settings.POSITIVE_OR_INFINITE, delta=delta)
     return reduced("huber", _huber(prediction - target, delta), reduction)
 
 
@@ -39,7 +37,7 @@ def smooth_l1[T: Tensor](prediction: T, target: T, /, *, beta: float = 1.0, redu
     Raises `ShapeError` unless the shapes are equal, and for the mean of an empty batch; `OptionError` for a negative
     ``beta``."""
     shapes.equal("smooth_l1 (prediction and target)", prediction.shape, target.shape)
-    at_least("smooth_l1", "beta", beta, 0.0)
+    settings.numbers("smooth_l1", settings.NOT_NEGATIVE, beta=beta)
     difference = prediction - target
     return reduced("smooth_l1", _huber(difference, beta) / beta if beta > 0.0 else difference.abs(), reduction)
 

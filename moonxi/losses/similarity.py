@@ -1,6 +1,6 @@
 """Losses of vectors by the angle between them."""
 
-from moonxi import shapes
+from moonxi import settings, shapes
 from moonxi.losses.reduction import Reduction, reduced
 from moonxi.traits import Mask, Tensor
 
@@ -10,6 +10,7 @@ def cosine_similarity[T: Tensor](x: T, y: T, /, *, eps: float = 1e-8) -> T:
 
     ``x . y / (max(|x|, eps) * max(|y|, eps))`` as PyTorch's: 0 for a vector of zeros. Raises `ShapeError` unless the
     shapes are equal."""
+    settings.numbers("cosine_similarity", settings.NOT_NEGATIVE, eps=eps)
     shapes.equal("cosine_similarity (x and y)", x.shape, y.shape)
     return _cosine(x, y, eps)
 
@@ -21,6 +22,7 @@ def cosine_embedding[T: Tensor](
 
     ``x`` and ``y`` are ``(..., n)`` and ``similar`` ``(...)``: PyTorch's ``cosine_embedding_loss`` with a mask for its
     targets of 1 and -1. Raises `ShapeError` unless the shapes agree, and for the mean of an empty batch."""
+    settings.numbers("cosine_embedding", settings.ANY, margin=margin)
     shapes.equal("cosine_embedding (x and y)", x.shape, y.shape)
     cosine = _cosine(x, y, 1e-8)
     shapes.equal("cosine_embedding (vectors and similar)", cosine.shape, similar.shape)

@@ -1,6 +1,6 @@
 """The triplet loss: the same must lie nearer than the different."""
 
-from moonxi import shapes
+from moonxi import settings, shapes
 from moonxi.losses.reduction import Reduction, reduced
 from moonxi.traits import Tensor
 
@@ -23,6 +23,8 @@ def triplet_margin[T: Tensor](
     along the last axis. With ``swap``, ``d(positive, negative)`` counts instead of ``d(anchor, negative)`` where it is
     smaller. Raises `ShapeError` unless the shapes are equal, and for the mean of an empty batch; `OptionError` unless
     ``order`` is at least 1."""
+    settings.numbers("triplet_margin", settings.ANY, margin=margin, eps=eps)
+    settings.flags("triplet_margin", swap=swap)
     shapes.equal("triplet_margin (anchor and positive)", anchor.shape, positive.shape)
     shapes.equal("triplet_margin (anchor and negative)", anchor.shape, negative.shape)
     near, far = _distance(anchor, positive, order, eps), _distance(anchor, negative, order, eps)

@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from moonxi import shapes
-from moonxi.errors import OptionError, ShapeError
+from moonxi import settings, shapes
+from moonxi.errors import ShapeError
 from moonxi.metrics.metric import classes_below, refuse_nothing, same_shape
 from moonxi.metrics.predicted import Predicted, Scores, chosen, flat
 from moonxi.traits import Labels, Tensor
@@ -36,8 +36,7 @@ class TopK:
     Raises `OptionError` for ``k`` < 1."""
 
     def __init__(self, k: int, /) -> None:
-        if k < 1:
-            raise OptionError(f"TopK: k={k}: at least one class must be allowed")
+        settings.whole("TopK", 1, k=k)
         self.k: Final = k
         self._right = 0
         self._count = 0

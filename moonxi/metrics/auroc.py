@@ -5,8 +5,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from moonxi import shapes
-from moonxi.errors import DataError, NonFiniteError, OptionError, ShapeError
+from moonxi import settings, shapes
+from moonxi.errors import DataError, NonFiniteError, ShapeError
 from moonxi.losses import BinaryLogits, BinaryProbs, Probs
 from moonxi.metrics.metric import classes_below, same_shape
 from moonxi.metrics.predicted import Scores, flat
@@ -21,8 +21,8 @@ class Auroc:
     `OptionError` for ``classes`` < 2."""
 
     def __init__(self, classes: int | None = None, /) -> None:
-        if classes is not None and classes < 2:
-            raise OptionError(f"Auroc: classes={classes}: there are at least two classes to tell apart")
+        if classes is not None:
+            settings.whole("Auroc", 2, classes=classes)
         self.classes: Final = classes
         self._scores: list[NDArray[np.float64]] = []
         self._labels: list[NDArray[np.int64]] = []

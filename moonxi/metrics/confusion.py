@@ -5,7 +5,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from moonxi.errors import OptionError
+from moonxi import settings
 from moonxi.metrics.metric import classes_below
 from moonxi.metrics.predicted import Predicted, chosen
 from moonxi.traits import Labels, Tensor
@@ -15,8 +15,7 @@ class ConfusionMatrix:
     """How many samples of each class were predicted to be of each. Raises `OptionError` for ``classes`` < 1."""
 
     def __init__(self, classes: int, /) -> None:
-        if classes < 1:
-            raise OptionError(f"ConfusionMatrix: classes={classes}: there is at least one class")
+        settings.whole("ConfusionMatrix", 1, classes=classes)
         self.classes: Final = classes
         self._counts: NDArray[np.int64] = np.zeros((classes, classes), np.int64)
 

@@ -3,6 +3,7 @@
 from math import pi, sqrt
 from typing import Literal
 
+from moonxi import settings
 from moonxi.errors import OptionError
 from moonxi.traits import Tensor
 
@@ -19,18 +20,22 @@ def gelu[T: Tensor](x: T, /, *, form: GeluForm = "erf") -> T:
     """``x`` times the probability that a standard normal number is less than ``x`` (Hendrycks and Gimpel 2016).
 
     Exactly by the error function, or as ``0.5 * x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x**3)))``."""
-    match form:
-        case "erf":
-            return x * ((x * sqrt(0.5)).erf() + 1.0) * 0.5
-        case "tanh":
-            inner = (x.square() * 0.044715 + 1.0) * x * sqrt(2.0 / pi)
-            return x * (inner.tanh() + 1.0) * 0.5
-        case _:
-            raise OptionError(f'gelu: form {form!r}: it is "erf" or "tanh"')
+    check_form("gelu", form)
+    if form == "erf":
+        return x * ((x * sqrt(0.5)).erf() + 1.0) * 0.5
+    inner = (x.square() * 0.044715 + 1.0) * x * sqrt(2.0 / pi)
+    return x * (inner.tanh() + 1.0) * 0.5
+
+
+def check_form(owner: str, form: GeluForm, /) -> None:
+    """Raise `OptionError` for another form than these."""
+    if form not in ("erf", "tanh"):
+        raise OptionError(f'{owner}: form={form!r}: must be "erf" or "tanh"')
 
 
 def elu[T: Tensor](x: T, /, *, alpha: float = 1.0) -> T:
     """``x`` above 0 and ``alpha * (exp(x) - 1)`` elsewhere (Clevert et al. 2016)."""
+    settings.numbers("elu", settings.ANY, alpha=alpha)
     above = x > 0.0
     # Large elements are out of the exponential, or their derivative would be 0 times infinity.
     return x.where(above, x.masked_fill(above, 0.0).expm1() * alpha)
@@ -38,6 +43,7 @@ def elu[T: Tensor](x: T, /, *, alpha: float = 1.0) -> T:
 
 def leaky_relu[T: Tensor](x: T, /, *, slope: float = 0.01) -> T:
     """``x`` above 0 and ``slope * x`` elsewhere (Maas et al. 2013)."""
+    settings.numbers("leaky_relu", settings.ANY, slope=slope)
     return x.where(x > 0.0, x * slope)
 
 
@@ -45,8 +51,7 @@ def softplus[T: Tensor](x: T, /, *, beta: float = 1.0) -> T:
     """``log(1 + exp(beta * x)) / beta``, without overflow: `relu` with a bend, sharper as ``beta`` grows.
 
     Raises `OptionError` unless ``beta`` is positive."""
-    if not beta > 0.0:
-        raise OptionError(f"softplus: beta {beta}: it must be greater than 0")
+    settings.numbers("softplus", settings.POSITIVE, beta=beta)
     return x.softplus() if beta == 1.0 else (x * beta).softplus() / beta
 
 

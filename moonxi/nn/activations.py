@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from moonxi.errors import OptionError
+from moonxi import settings
 from moonxi.nn import activation_functions as functions
 from moonxi.nn.activation_functions import GeluForm
 from moonxi.nn.layer import Layer
@@ -52,6 +52,10 @@ class Gelu(Layer):
 
     form: GeluForm = "erf"
 
+    def __post_init__(self) -> None:
+        functions.check_form("Gelu", self.form)
+        super().__post_init__()
+
     def forward[T: Tensor](self, x: T, mode: Mode | None = None, /) -> T:
         """Element by element; ``mode`` makes no difference."""
         return functions.gelu(x, form=self.form)
@@ -63,6 +67,10 @@ class Elu(Layer):
 
     alpha: float = 1.0
 
+    def __post_init__(self) -> None:
+        settings.numbers("Elu", settings.ANY, alpha=self.alpha)
+        super().__post_init__()
+
     def forward[T: Tensor](self, x: T, mode: Mode | None = None, /) -> T:
         """Element by element; ``mode`` makes no difference."""
         return functions.elu(x, alpha=self.alpha)
@@ -73,6 +81,10 @@ class LeakyRelu(Layer):
     """`leaky_relu`: a small slope below 0."""
 
     slope: float = 0.01
+
+    def __post_init__(self) -> None:
+        settings.numbers("LeakyRelu", settings.ANY, slope=self.slope)
+        super().__post_init__()
 
     def forward[T: Tensor](self, x: T, mode: Mode | None = None, /) -> T:
         """Element by element; ``mode`` makes no difference."""
@@ -86,8 +98,7 @@ class Softplus(Layer):
     beta: float = 1.0
 
     def __post_init__(self) -> None:
-        if not self.beta > 0.0:
-            raise OptionError(f"Softplus: beta {self.beta}: it must be greater than 0")
+        settings.numbers("Softplus", settings.POSITIVE, beta=self.beta)
         super().__post_init__()
 
     def forward[T: Tensor](self, x: T, mode: Mode | None = None, /) -> T:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from jaxtyping import Float
 
+from moonxi import settings, shapes
+from moonxi.dims import provably_different
 from moonxi.errors import OptionError
 from moonxi.key import Key
 from moonxi.nn.initializers import Initializer, kaiming_normal
@@ -29,6 +31,12 @@ class Conv2d[T: ImageModelTensor](Module[T]):
 
         def map[U: ImageModelTensor](self, f: Callable[[T], U], /) -> "Conv2d[U]": ...
 
+    def __post_init__(self) -> None:
+        if self.padding != "same":
+            shapes.pair("Conv2d", "padding", self.padding)
+        _check_steps("Conv2d", self.stride, self.dilation, self.groups)
+        super().__post_init__()
+
     @classmethod
     def init(
         cls,
@@ -47,9 +55,8 @@ class Conv2d[T: ImageModelTensor](Module[T]):
         bias: bool = True,
     ) -> "Conv2d[T]":
         """A new layer where ``like`` lives, with a bias of zeros if it has one."""
-        if groups < 1 or inputs % groups or outputs % groups:
-            raise OptionError(f"Conv2d: {inputs} inputs, {outputs} outputs, groups={groups}: groups must divide both")
-        rows, columns = (kernel, kernel) if isinstance(kernel, int) else kernel
+        _check_channels("Conv2d", inputs, outputs, groups)
+        rows, columns = shapes.pair("Conv2d", "kernel", kernel, least=1)
         first = weight(like, (outputs, inputs // groups, rows, columns), key)
         return cls(first, like.zeros((outputs,)) if bias else None, stride, padding, dilation, groups)
 
@@ -93,6 +100,12 @@ class ConvTranspose2d[T: ImageModelTensor](Module[T]):
 
         def map[U: ImageModelTensor](self, f: Callable[[T], U], /) -> "ConvTranspose2d[U]": ...
 
+    def __post_init__(self) -> None:
+        shapes.pair("ConvTranspose2d", "padding", self.padding)
+        shapes.pair("ConvTranspose2d", "output_padding", self.output_padding)
+        _check_steps("ConvTranspose2d", self.stride, self.dilation, self.groups)
+        super().__post_init__()
+
     @classmethod
     def init(
         cls,
@@ -112,11 +125,8 @@ class ConvTranspose2d[T: ImageModelTensor](Module[T]):
         bias: bool = True,
     ) -> "ConvTranspose2d[T]":
         """A new layer where ``like`` lives, with a bias of zeros if it has one."""
-        if groups < 1 or inputs % groups or outputs % groups:
-            raise OptionError(
-                f"ConvTranspose2d: {inputs} inputs, {outputs} outputs, groups={groups}: groups must divide both"
-            )
-        rows, columns = (kernel, kernel) if isinstance(kernel, int) else kernel
+        _check_channels("ConvTranspose2d", inputs, outputs, groups)
+        rows, columns = shapes.pair("ConvTranspose2d", "kernel", kernel, least=1)
         first = weight(like, (inputs, outputs // groups, rows, columns), key)
         zeros = like.zeros((outputs,)) if bias else None
         return cls(first, zeros, stride, padding, output_padding, dilation, groups)
@@ -144,3 +154,15 @@ class ConvTranspose2d[T: ImageModelTensor](Module[T]):
             dilation=self.dilation,
             groups=self.groups,
         )
+
+
+def _check_channels(layer: str, inputs: int, outputs: int, groups: int) -> None:
+    settings.whole(layer, 1, inputs=inputs, outputs=outputs, groups=groups)
+    if provably_different(inputs % groups, 0) or provably_different(outputs % groups, 0):
+        raise OptionError(f"{layer}: {inputs} inputs, {outputs} outputs, groups={groups}: groups must divide both")
+
+
+def _check_steps(layer: str, stride: Pair, dilation: Pair, groups: int) -> None:
+    shapes.pair(layer, "stride", stride, least=1)
+    shapes.pair(layer, "dilation", dilation, least=1)
+    settings.whole(layer, 1, groups=groups)

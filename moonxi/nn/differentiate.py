@@ -171,14 +171,14 @@ def _value_and_grad[T: Tensor](
             f"value_and_grad: {type(model).__name__}.map leaves out {len(trained) - len(variables)} of {len(trained)} "
             "parameters: it must map each field"
         )
+    like = next(iter(variables.values()))
     outer = active()
     with Scope(lifted) as scope:
         if outer is not None and outer.updated:  # another differentiation, which may have computed the model before
-            for state, own in _paired_states(model, lifted):
+            for state, own in _paired_states(like, model, lifted):
                 scope.update(own, constant(outer.newest(state)))
         result = loss(lifted, batch.map(constant), mode)
     value, kept = result if isinstance(result, tuple) else (result, None)
-    like = next(iter(variables.values()))
     loss_value = _at_level_of(like, value, "the loss")
     if prod(loss_value.shape) != 1:
         raise GradientError(
@@ -194,7 +194,7 @@ def _value_and_grad[T: Tensor](
         [gradients.of(variables[id(one)]) if id(one) in trained else one.zeros(one.shape) for one in parameters]
     )
     if scope.updated:
-        pairs = _paired_states(model, lifted)
+        pairs = _paired_states(like, model, lifted)
         plain = [_at_level_of(like, scope.newest(own), "a state after the step").value for _, own in pairs]
         result_model = tree.replaced(result_model, None, plain)
         if outer is not None:  # the result of the differentiation around this one has the new state too
@@ -206,8 +206,8 @@ def _value_and_grad[T: Tensor](
     return (loss_value.value, aside), result_model
 
 
-def _paired_states[T: Tensor](model: object, lifted: object) -> list[tuple[State[T], State[Grad[T]]]]:
-    """The state fields of a model, each with that of the lifted model."""
+def _paired_states[T: Tensor](like: Grad[T], model: object, lifted: object) -> list[tuple[State[T], State[Grad[T]]]]:
+    """The state fields of a model, each with that of the lifted model, which is under differentiation as ``like``."""
     own = cast(dict[str, State[T]], tree.states(model))  # the model is of T
     held = cast(dict[str, State[Grad[T]]], tree.states(lifted))  # the tensors of a lifted model are lifted
     return [(state, held[path]) for path, state in own.items()]

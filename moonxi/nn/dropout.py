@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from jaxtyping import Float
 
-from moonxi.errors import OptionError
+from moonxi import settings
 from moonxi.key import Key
 from moonxi.nn.layer import Layer
 from moonxi.nn.mode import Eval, Mode, Train
@@ -16,7 +16,7 @@ def dropout[T: Tensor](x: T, rate: float, key: Key, /) -> T:
     """Each element becomes 0 with probability ``rate``, and the others are divided by ``1 - rate`` (Srivastava 2014).
 
     Raises `OptionError` for a rate that is not a probability."""
-    _probability(rate)
+    settings.numbers("dropout", settings.UNIT, rate=rate)
     return _dropped(x, rate, key, x.shape)
 
 
@@ -28,11 +28,6 @@ def _dropped[T: Tensor](x: T, rate: float, key: Key, shape: Shape) -> T:
     return (x / (1.0 - rate) if rate < 1.0 else x).where(kept, 0.0)
 
 
-def _probability(rate: float) -> None:
-    if not 0.0 <= rate <= 1.0:
-        raise OptionError(f"dropout: rate {rate}: a probability lies between 0 and 1")
-
-
 @dataclass(frozen=True)
 class Dropout(Layer):
     """`dropout` in training, with a key of its own; nothing in evaluation."""
@@ -40,7 +35,7 @@ class Dropout(Layer):
     rate: float
 
     def __post_init__(self) -> None:
-        _probability(self.rate)
+        settings.numbers(type(self).__name__, settings.UNIT, rate=self.rate)
         super().__post_init__()
 
     def forward[T: Tensor](self, x: T, mode: Mode, /) -> T:
@@ -59,7 +54,7 @@ class Dropout2d(Layer):
     rate: float
 
     def __post_init__(self) -> None:
-        _probability(self.rate)
+        settings.numbers(type(self).__name__, settings.UNIT, rate=self.rate)
         super().__post_init__()
 
     def forward[T: Tensor](self, x: Float[T, "batch channels height width"], mode: Mode, /) -> T:

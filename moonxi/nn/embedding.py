@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from jaxtyping import Float, Int
 
+from moonxi import settings
 from moonxi.errors import OptionError
 from moonxi.key import Key
 from moonxi.nn.mode import Mode
@@ -62,5 +63,5 @@ class Embedding[T: Tensor](Module[T]):
 
 
 def _place(padding: int, words: int) -> None:
-    if not 0 <= padding < words:
+    if not settings.is_whole(padding) or not 0 <= padding < words:
         raise OptionError(f"Embedding: padding {padding}, {words} words: it must be the number of a row")

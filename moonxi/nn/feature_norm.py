@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from jaxtyping import Float
 
+from moonxi import settings
 from moonxi.nn.mode import Mode
 from moonxi.nn.module import Module
 from moonxi.traits import Tensor
@@ -24,6 +25,10 @@ class LayerNorm[T: Tensor](Module[T]):
     if TYPE_CHECKING:
 
         def map[U: Tensor](self, f: Callable[[T], U], /) -> "LayerNorm[U]": ...
+
+    def __post_init__(self) -> None:
+        settings.numbers("LayerNorm", settings.NOT_NEGATIVE, eps=self.eps)
+        super().__post_init__()
 
     @classmethod
     def init(cls, features: int, /, *, like: T, eps: float = 1e-5, bias: bool = True) -> "LayerNorm[T]":
@@ -58,6 +63,10 @@ class RMSNorm[T: Tensor](Module[T]):
     if TYPE_CHECKING:
 
         def map[U: Tensor](self, f: Callable[[T], U], /) -> "RMSNorm[U]": ...
+
+    def __post_init__(self) -> None:
+        settings.numbers("RMSNorm", settings.NOT_NEGATIVE, eps=self.eps)
+        super().__post_init__()
 
     @classmethod
     def init(cls, features: int, /, *, like: T, eps: float = 2.0**-23) -> "RMSNorm[T]":

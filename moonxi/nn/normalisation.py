@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from jaxtyping import Float
 
+from moonxi import settings
+from moonxi.dims import provably_different
 from moonxi.errors import OptionError
 from moonxi.nn.mode import Eval, Mode, Train
 from moonxi.nn.module import Module
@@ -31,6 +33,11 @@ class BatchNorm2d[T: ImageModelTensor](Module[T]):
     if TYPE_CHECKING:
 
         def map[U: ImageModelTensor](self, f: Callable[[T], U], /) -> "BatchNorm2d[U]": ...
+
+    def __post_init__(self) -> None:
+        settings.numbers("BatchNorm2d", settings.UNIT, momentum=self.momentum)
+        settings.numbers("BatchNorm2d", settings.NOT_NEGATIVE, eps=self.eps)
+        super().__post_init__()
 
     @classmethod
     def init(cls, channels: int, /, *, like: T, momentum: float = 0.1, eps: float = 1e-5) -> "BatchNorm2d[T]":
@@ -75,10 +82,16 @@ class GroupNorm[T: ImageModelTensor](Module[T]):
 
         def map[U: ImageModelTensor](self, f: Callable[[T], U], /) -> "GroupNorm[U]": ...
 
+    def __post_init__(self) -> None:
+        settings.whole("GroupNorm", 1, groups=self.groups)
+        settings.numbers("GroupNorm", settings.NOT_NEGATIVE, eps=self.eps)
+        super().__post_init__()
+
     @classmethod
     def init(cls, groups: int, channels: int, /, *, like: T, eps: float = 1e-5) -> "GroupNorm[T]":
         """Weight 1 and bias 0 where ``like`` lives."""
-        if groups < 1 or channels % groups:
+        settings.whole("GroupNorm", 1, groups=groups)
+        if provably_different(channels % groups, 0):
             raise OptionError(f"GroupNorm: {channels} channels, groups={groups}: groups must divide the channels")
         return cls(like.ones((channels,)), like.zeros((channels,)), groups, eps)
 

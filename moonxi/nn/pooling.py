@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from jaxtyping import Float
 
+from moonxi import settings, shapes
 from moonxi.nn.layer import Layer
 from moonxi.nn.mode import Mode
 from moonxi.traits import ImageModelTensor, Pair
@@ -18,6 +19,12 @@ class MaxPool2d(Layer):
     padding: Pair = 0
     dilation: Pair = 1
     ceil_mode: bool = False
+
+    def __post_init__(self) -> None:
+        _check_windows(self, self.kernel, self.stride, self.padding)
+        shapes.pair("MaxPool2d", "dilation", self.dilation, least=1)
+        settings.flags("MaxPool2d", ceil_mode=self.ceil_mode)
+        super().__post_init__()
 
     def forward[T: ImageModelTensor](
         self, x: Float[T, "batch channels height width"], mode: Mode | None = None, /
@@ -42,6 +49,11 @@ class AvgPool2d(Layer):
     ceil_mode: bool = False
     count_include_pad: bool = True
 
+    def __post_init__(self) -> None:
+        _check_windows(self, self.kernel, self.stride, self.padding)
+        settings.flags("AvgPool2d", ceil_mode=self.ceil_mode, count_include_pad=self.count_include_pad)
+        super().__post_init__()
+
     def forward[T: ImageModelTensor](
         self, x: Float[T, "batch channels height width"], mode: Mode | None = None, /
     ) -> Float[T, "batch channels _ _"]:
@@ -60,6 +72,10 @@ class AdaptiveAvgPool2d(Layer):
     """Means over windows that divide the image into ``size`` rows and columns."""
 
     size: Pair
+
+    def __post_init__(self) -> None:
+        shapes.pair("AdaptiveAvgPool2d", "size", self.size, least=1)
+        super().__post_init__()
 
     def forward[T: ImageModelTensor](
         self, x: Float[T, "batch channels height width"], mode: Mode | None = None, /
@@ -85,6 +101,10 @@ class UpsampleNearest2d(Layer):
 
     scale: Pair
 
+    def __post_init__(self) -> None:
+        shapes.pair("UpsampleNearest2d", "scale", self.scale, least=1)
+        super().__post_init__()
+
     def forward[T: ImageModelTensor](
         self, x: Float[T, "batch channels height width"], mode: Mode | None = None, /
     ) -> Float[T, "batch channels _ _"]:
@@ -99,6 +119,11 @@ class UpsampleBilinear2d(Layer):
     scale: Pair
     align_corners: bool = False
 
+    def __post_init__(self) -> None:
+        shapes.pair("UpsampleBilinear2d", "scale", self.scale, least=1)
+        settings.flags("UpsampleBilinear2d", align_corners=self.align_corners)
+        super().__post_init__()
+
     def forward[T: ImageModelTensor](
         self, x: Float[T, "batch channels height width"], mode: Mode | None = None, /
     ) -> Float[T, "batch channels _ _"]:
@@ -109,3 +134,11 @@ class UpsampleBilinear2d(Layer):
 def _scaled(shape: tuple[int, ...], scale: Pair) -> tuple[int, int]:
     rows, columns = (scale, scale) if isinstance(scale, int) else scale
     return shape[2] * rows, shape[3] * columns
+
+
+def _check_windows(layer: Layer, kernel: Pair, stride: Pair | None, padding: Pair) -> None:
+    name = type(layer).__name__
+    shapes.pair(name, "kernel", kernel, least=1)
+    if stride is not None:
+        shapes.pair(name, "stride", stride, least=1)
+    shapes.pair(name, "padding", padding)

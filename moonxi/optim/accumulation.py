@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Protocol
 
-from moonxi import shapes
+from moonxi import settings, shapes
 from moonxi.errors import ModuleError, OptionError
 from moonxi.optim.updating import Trainable
 from moonxi.traits import Tensor
@@ -26,8 +26,7 @@ def mean_gradients[T: Tensor, M](parts: Iterable[tuple[Part[T, M], int]], /) -> 
     sums: dict[str, T] = {}
     latest: Part[T, M] | None = None
     for gradients, examples in parts:
-        if examples < 1:
-            raise OptionError(f"mean_gradients: a part of {examples} examples: each must have at least 1")
+        settings.whole("mean_gradients", 1, examples=examples)
         named, _ = gradients.named_tensors()
         if latest is not None and named.keys() != sums.keys():
             raise ModuleError(

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import override
 
-from moonxi.errors import OptionError
+from moonxi import settings
 from moonxi.optim.optimizer import RuleOptimizer, with_l2
 from moonxi.optim.updating import Memory
 from moonxi.traits import Tensor
@@ -21,10 +21,8 @@ class Adagrad(RuleOptimizer):
     @override
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not self.initial >= 0.0:
-            raise OptionError(f"Adagrad: initial={self.initial}: must not be negative")
-        if not self.epsilon > 0.0:
-            raise OptionError(f"Adagrad: epsilon={self.epsilon}: must be positive")
+        settings.numbers("Adagrad", settings.NOT_NEGATIVE, initial=self.initial)
+        settings.numbers("Adagrad", settings.POSITIVE, epsilon=self.epsilon)
 
     @override
     def slot_names(self) -> tuple[str, ...]:

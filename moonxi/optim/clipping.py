@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from math import prod
 
-from moonxi.errors import OptionError
+from moonxi import settings
 from moonxi.traits import Tensor
 
 
@@ -29,7 +29,10 @@ def _scaled_norm[T: Tensor](gradients: Sequence[T]) -> tuple[T, T]:
 
 
 def clip_by_global_norm[T: Tensor](gradients: Sequence[T], limit: float, /) -> tuple[T, ...]:
-    """The gradients, scaled by ``limit / (norm + 1e-6)`` where that is less than 1 (Pascanu et al. 2013)."""
+    """The gradients, scaled by ``limit / (norm + 1e-6)`` where that is less than 1 (Pascanu et al. 2013).
+
+    Raises `OptionError` unless the limit is positive."""
+    settings.numbers("clip_by_global_norm", settings.POSITIVE_OR_INFINITE, limit=limit)
     if not gradients:
         return ()
     largest, norm = _scaled_norm(gradients)
@@ -43,6 +46,5 @@ def clip_by_value[T: Tensor](gradients: Sequence[T], limit: float, /) -> tuple[T
     """The gradients with each element brought between ``-limit`` and ``limit``; NaN stays NaN.
 
     Raises `OptionError` unless the limit is positive."""
-    if not limit > 0.0:
-        raise OptionError(f"clip_by_value: limit={limit}: must be positive")
+    settings.numbers("clip_by_value", settings.POSITIVE_OR_INFINITE, limit=limit)
     return tuple(gradient.clip(-limit, limit) for gradient in gradients)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from moonxi import settings
 from moonxi.errors import OptionError
 from moonxi.optim.schedules import Schedule
 from moonxi.traits import Tensor
@@ -22,6 +23,8 @@ class join:  # used as a function, compared and printed as a value
                 f"join: {len(self.schedules)} schedules, at={self.at}: there must be one step for each schedule but "
                 "the first"
             )
+        for at in self.at:
+            settings.whole("join", 1, at=at)
         if any(later <= earlier for earlier, later in zip((0, *self.at), self.at, strict=False)):
             raise OptionError(f"join: at={self.at}: the steps must be positive and rise")
 

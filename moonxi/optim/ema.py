@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from moonxi.errors import ModuleError, OptionError
+from moonxi import settings
+from moonxi.errors import ModuleError
 from moonxi.optim.updating import Trainable
 from moonxi.traits import Tensor
 
@@ -32,8 +33,8 @@ class Ema:
     warm_up: bool = False
 
     def __post_init__(self) -> None:
-        if not 0.0 <= self.decay < 1.0:
-            raise OptionError(f"Ema: decay={self.decay}: must be at least 0 and less than 1")
+        settings.numbers("Ema", settings.BELOW_ONE, decay=self.decay)
+        settings.flags("Ema", warm_up=self.warm_up)
 
     def init[T: Tensor, M](self, model: Trainable[T, M], /) -> EmaState[T, M]:
         """The state before the first update. Raises `ModuleError` for a model without parameters."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import override
 
-from moonxi.errors import OptionError
+from moonxi import settings
 from moonxi.optim.optimizer import Optimizer, refuse_rate
 from moonxi.optim.schedules import Schedule
 from moonxi.optim.updating import Memory
@@ -28,8 +28,7 @@ class Lbfgs(Optimizer):
     def __post_init__(self) -> None:
         super().__post_init__()
         refuse_rate("Lbfgs", self.lr, 0.0)
-        if self.history < 1:
-            raise OptionError(f"Lbfgs: history={self.history}: must be at least 1 step")
+        settings.whole("Lbfgs", 1, history=self.history)
 
     @override
     def memory(self, path: str, shape: Shape, /) -> Mapping[str, Shape]:

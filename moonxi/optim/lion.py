@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import override
 
-from moonxi.errors import OptionError
+from moonxi import settings
 from moonxi.optim.optimizer import RuleOptimizer, shrunk
 from moonxi.optim.updating import Memory
 from moonxi.traits import Tensor
@@ -22,8 +22,7 @@ class Lion(RuleOptimizer):
     @override
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not (0.0 <= self.beta1 < 1.0 and 0.0 <= self.beta2 < 1.0):
-            raise OptionError(f"Lion: beta1={self.beta1}, beta2={self.beta2}: both must be at least 0 and less than 1")
+        settings.numbers("Lion", settings.BELOW_ONE, beta1=self.beta1, beta2=self.beta2)
 
     @override
     def slot_names(self) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import Literal
 
+from moonxi import settings
 from moonxi.errors import OptionError
 from moonxi.optim.optimizer import Optimizer, refuse_clipping, refuse_rate, shrunk
 from moonxi.optim.predicate import Predicate, matrices
@@ -41,10 +42,9 @@ class Muon:
     def __post_init__(self) -> None:
         refuse_clipping("Muon", self.clip_norm, self.clip_value)
         refuse_rate("Muon", self.lr, self.weight_decay)
-        if not 0.0 <= self.momentum < 1.0:
-            raise OptionError(f"Muon: momentum={self.momentum}: must be at least 0 and less than 1")
-        if self.steps < 1:
-            raise OptionError(f"Muon: steps={self.steps}: must be at least 1 step of Newton and Schulz")
+        settings.numbers("Muon", settings.BELOW_ONE, momentum=self.momentum)
+        settings.whole("Muon", 1, steps=self.steps)
+        settings.flags("Muon", nesterov=self.nesterov)
         if self.adjust not in ("original", "match_rms_adamw"):
             raise OptionError(f"Muon: adjust={self.adjust!r}: must be 'original' or 'match_rms_adamw'")
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import override
 
-from moonxi.errors import OptionError
+from moonxi import settings
 from moonxi.optim.optimizer import RuleOptimizer, refuse_betas, with_l2
 from moonxi.optim.updating import Memory
 from moonxi.traits import Shape, Tensor
@@ -24,8 +24,7 @@ class NAdam(RuleOptimizer):
     def __post_init__(self) -> None:
         super().__post_init__()
         refuse_betas("NAdam", self.beta1, self.beta2, self.epsilon)
-        if not self.momentum_decay >= 0.0:
-            raise OptionError(f"NAdam: momentum_decay={self.momentum_decay}: must not be negative")
+        settings.numbers("NAdam", settings.NOT_NEGATIVE, momentum_decay=self.momentum_decay)
 
     @override
     def slot_names(self) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import override
 
+from moonxi import settings
 from moonxi.errors import OptionError
 from moonxi.optim.predicate import Predicate
 from moonxi.optim.schedules import Schedule
@@ -14,27 +15,25 @@ from moonxi.traits import Shape, Tensor
 
 def refuse_clipping(name: str, clip_norm: float | None, clip_value: float | None, /) -> None:
     """Raises `OptionError` unless the limits are positive, or none."""
-    for option, limit in (("clip_norm", clip_norm), ("clip_value", clip_value)):
-        if limit is not None and not limit > 0.0:
-            raise OptionError(f"{name}: {option}={limit}: must be positive, or None for no clipping")
+    if clip_norm is not None:
+        settings.numbers(name, settings.POSITIVE_OR_INFINITE, clip_norm=clip_norm)
+    if clip_value is not None:
+        settings.numbers(name, settings.POSITIVE_OR_INFINITE, clip_value=clip_value)
 
 
 def refuse_rate(name: str, lr: float | Schedule, weight_decay: float, /) -> None:
-    """Raises `OptionError` for a negative learning rate or weight decay."""
-    if not isinstance(lr, (int, float)) and not callable(lr):
+    """Raises `OptionError` for a learning rate or weight decay that is negative or not finite, or no number at all."""
+    if not settings.is_number(lr) and not callable(lr):
         raise OptionError(f"{name}: lr={lr!r}: expected a Python number or a schedule of the step")
-    if isinstance(lr, (int, float)) and not lr >= 0.0:
-        raise OptionError(f"{name}: lr={lr}: a learning rate is not negative")
-    if not weight_decay >= 0.0:
-        raise OptionError(f"{name}: weight_decay={weight_decay}: must not be negative")
+    if isinstance(lr, (int, float)):
+        settings.numbers(name, settings.NOT_NEGATIVE, lr=lr)
+    settings.numbers(name, settings.NOT_NEGATIVE, weight_decay=weight_decay)
 
 
 def refuse_betas(name: str, beta1: float, beta2: float, epsilon: float, /) -> None:
     """Raises `OptionError` unless both weights of running means are in [0, 1) and epsilon is positive."""
-    if not (0.0 <= beta1 < 1.0 and 0.0 <= beta2 < 1.0):
-        raise OptionError(f"{name}: beta1={beta1}, beta2={beta2}: both must be at least 0 and less than 1")
-    if not epsilon > 0.0:
-        raise OptionError(f"{name}: epsilon={epsilon}: must be positive")
+    settings.numbers(name, settings.BELOW_ONE, beta1=beta1, beta2=beta2)
+    settings.numbers(name, settings.POSITIVE, epsilon=epsilon)
 
 
 @dataclass(frozen=True, kw_only=True)

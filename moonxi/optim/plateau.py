@@ -2,8 +2,12 @@
 
 from dataclasses import dataclass
 from math import inf
+from typing import Final
 
 from moonxi.errors import OptionError
+from moonxi.settings import NOT_NEGATIVE, Range, flags, numbers, whole
+
+_FACTOR: Final = Range("must be greater than 0 and less than 1", 0.0, 1.0, without_least=True, without_most=True)
 
 
 @dataclass(frozen=True)
@@ -43,16 +47,12 @@ class Plateau:
     higher_is_better: bool = False
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.factor < 1.0:
-            raise OptionError(f"Plateau: factor={self.factor}: must lie between 0 and 1")
-        if not 0.0 <= self.min_lr <= self.lr:
+        numbers("Plateau", _FACTOR, factor=self.factor)
+        numbers("Plateau", NOT_NEGATIVE, lr=self.lr, min_lr=self.min_lr, threshold=self.threshold)
+        if self.min_lr > self.lr:
             raise OptionError(f"Plateau: lr={self.lr}, min_lr={self.min_lr}: must be 0 <= min_lr <= lr")
-        if self.patience < 0 or self.cooldown < 0:
-            raise OptionError(
-                f"Plateau: patience={self.patience}, cooldown={self.cooldown}: neither may be less than 0"
-            )
-        if not self.threshold >= 0.0:
-            raise OptionError(f"Plateau: threshold={self.threshold}: must not be negative")
+        whole("Plateau", 0, patience=self.patience, cooldown=self.cooldown)
+        flags("Plateau", absolute=self.absolute, higher_is_better=self.higher_is_better)
 
     def init(self) -> PlateauState:
         """The state before the first metric."""

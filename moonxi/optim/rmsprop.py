@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import override
 
-from moonxi.errors import OptionError
+from moonxi import settings
 from moonxi.optim.optimizer import RuleOptimizer, with_l2
 from moonxi.optim.updating import Memory
 from moonxi.traits import Tensor
@@ -24,12 +24,10 @@ class RmsProp(RuleOptimizer):
     @override
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not 0.0 <= self.alpha < 1.0:
-            raise OptionError(f"RmsProp: alpha={self.alpha}: must be at least 0 and less than 1")
-        if not self.epsilon > 0.0:
-            raise OptionError(f"RmsProp: epsilon={self.epsilon}: must be positive")
-        if not 0.0 <= self.momentum <= 1.0:
-            raise OptionError(f"RmsProp: momentum={self.momentum}: must lie between 0 and 1")
+        settings.numbers("RmsProp", settings.BELOW_ONE, alpha=self.alpha)
+        settings.numbers("RmsProp", settings.POSITIVE, epsilon=self.epsilon)
+        settings.numbers("RmsProp", settings.UNIT, momentum=self.momentum)
+        settings.flags("RmsProp", centred=self.centred)
 
     @override
     def slot_names(self) -> tuple[str, ...]:

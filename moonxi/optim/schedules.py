@@ -6,28 +6,20 @@ last value after their last step.
 """
 
 from dataclasses import dataclass
-from math import isfinite, pi
-from typing import Protocol
+from math import pi
+from typing import Final, Protocol
 
 from moonxi.errors import OptionError
+from moonxi.settings import NOT_NEGATIVE, POSITIVE, UNIT, Range, numbers, whole
 from moonxi.traits import Tensor
+
+_FACTOR: Final = Range("must be greater than 0 and at most 1", 0.0, 1.0, without_least=True)
 
 
 class Schedule(Protocol):
     """From the number of updates made so far, a scalar, to the learning rate, a scalar."""
 
     def __call__[T: Tensor](self, step: T, /) -> T: ...
-
-
-def _check_rates(name: str, **rates: float) -> None:
-    for option, rate in rates.items():
-        if not (rate >= 0.0 and isfinite(rate)):
-            raise OptionError(f"{name}: {option}={rate}: a learning rate is finite and not negative")
-
-
-def _check_steps(name: str, steps: int) -> None:
-    if steps < 1:
-        raise OptionError(f"{name}: steps={steps}: must be at least 1 step")
 
 
 def _done[T: Tensor](step: T, steps: int) -> T:
@@ -40,6 +32,9 @@ class constant:  # used as a function, compared and printed as a value
     """Always ``lr``."""
 
     lr: float
+
+    def __post_init__(self) -> None:
+        numbers("constant", NOT_NEGATIVE, lr=self.lr)
 
     def __call__[T: Tensor](self, step: T, /) -> T:
         """``lr``, where the step is."""
@@ -55,8 +50,8 @@ class step_decay:  # used as a function, compared and printed as a value
     factor: float = 0.1
 
     def __post_init__(self) -> None:
-        if self.every < 1:
-            raise OptionError(f"step_decay: every={self.every}: must be at least 1 step")
+        numbers("step_decay", NOT_NEGATIVE, lr=self.lr, factor=self.factor)
+        whole("step_decay", 1, every=self.every)
 
     def __call__[T: Tensor](self, step: T, /) -> T:
         """The learning rate after ``step`` updates."""
@@ -72,9 +67,8 @@ class exponential:  # used as a function, compared and printed as a value
     factor: float
 
     def __post_init__(self) -> None:
-        _check_rates("exponential", lr=self.lr)
-        if not 0.0 < self.factor <= 1.0:
-            raise OptionError(f"exponential: factor={self.factor}: must be greater than 0 and at most 1")
+        numbers("exponential", NOT_NEGATIVE, lr=self.lr)
+        numbers("exponential", _FACTOR, factor=self.factor)
 
     def __call__[T: Tensor](self, step: T, /) -> T:
         """The learning rate after ``step`` updates."""
@@ -93,10 +87,9 @@ class polynomial:  # used as a function, compared and printed as a value
     final: float = 0.0
 
     def __post_init__(self) -> None:
-        _check_rates("polynomial", lr=self.lr, final=self.final)
-        _check_steps("polynomial", self.steps)
-        if not self.power > 0.0:
-            raise OptionError(f"polynomial: power={self.power}: must be positive")
+        numbers("polynomial", NOT_NEGATIVE, lr=self.lr, final=self.final)
+        whole("polynomial", 1, steps=self.steps)
+        numbers("polynomial", POSITIVE, power=self.power)
 
     def __call__[T: Tensor](self, step: T, /) -> T:
         """The learning rate after ``step`` updates."""
@@ -112,8 +105,8 @@ class cosine:  # used as a function, compared and printed as a value
     final: float = 0.0
 
     def __post_init__(self) -> None:
-        _check_rates("cosine", lr=self.lr, final=self.final)
-        _check_steps("cosine", self.steps)
+        numbers("cosine", NOT_NEGATIVE, lr=self.lr, final=self.final)
+        whole("cosine", 1, steps=self.steps)
 
     def __call__[T: Tensor](self, step: T, /) -> T:
         """The learning rate after ``step`` updates."""
@@ -131,8 +124,8 @@ class warm_up:  # used as a function, compared and printed as a value
     start: float = 0.0
 
     def __post_init__(self) -> None:
-        _check_rates("warm_up", lr=self.lr, start=self.start)
-        _check_steps("warm_up", self.steps)
+        numbers("warm_up", NOT_NEGATIVE, lr=self.lr, start=self.start)
+        whole("warm_up", 1, steps=self.steps)
 
     def __call__[T: Tensor](self, step: T, /) -> T:
         """The learning rate after ``step`` updates."""
@@ -153,11 +146,10 @@ class one_cycle:  # used as a function, compared and printed as a value
     final_divisor: float = 1e4
 
     def __post_init__(self) -> None:
-        _check_rates("one_cycle", peak=self.peak)
-        _check_steps("one_cycle", self.steps)
-        for option, divisor in (("start_divisor", self.start_divisor), ("final_divisor", self.final_divisor)):
-            if not divisor > 0.0:
-                raise OptionError(f"one_cycle: {option}={divisor}: must be positive")
+        numbers("one_cycle", NOT_NEGATIVE, peak=self.peak)
+        whole("one_cycle", 1, steps=self.steps)
+        numbers("one_cycle", POSITIVE, start_divisor=self.start_divisor, final_divisor=self.final_divisor)
+        numbers("one_cycle", UNIT, rising=self.rising)
         if not (0.0 < self.rising < 1.0 and self.rising * self.steps > 1.0):
             raise OptionError(
                 f"one_cycle: rising={self.rising}, steps={self.steps}: the rising part must be more than one step and "

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import override
 
+from moonxi import settings
 from moonxi.errors import OptionError
 from moonxi.optim.optimizer import RuleOptimizer, with_l2
 from moonxi.optim.updating import Memory
@@ -21,8 +22,8 @@ class Sgd(RuleOptimizer):
     @override
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not 0.0 <= self.momentum <= 1.0:
-            raise OptionError(f"Sgd: momentum={self.momentum}: must lie between 0 and 1")
+        settings.numbers("Sgd", settings.UNIT, momentum=self.momentum)
+        settings.flags("Sgd", nesterov=self.nesterov)
         if self.nesterov and not self.momentum:
             raise OptionError("Sgd: nesterov=True, momentum=0: Nesterov's step needs momentum")
 

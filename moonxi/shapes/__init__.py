@@ -64,7 +64,7 @@ from moonxi.shapes.joining import (
     topk,
     unsqueeze,
 )
-from moonxi.shapes.windows import ConvOptions, Edges, Padding, Pair, PoolOptions, Window, edges
+from moonxi.shapes.windows import ConvOptions, Edges, Padding, Pair, PoolOptions, Window, edges, pair
 
 __all__ = [
     "REPEATED",
@@ -108,6 +108,7 @@ __all__ = [
     "outer",
     "pad",
     "pad2d",
+    "pair",
     "parts",
     "per_channel",
     "permute",

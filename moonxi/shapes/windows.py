@@ -60,7 +60,7 @@ def pair(operation: str, name: str, value: Pair, *, least: int = 0) -> tuple[int
     """An option for rows and for columns. Raises `OperandError` if it is no pair, `ShapeError` if it is too small."""
     both: object = value if isinstance(value, tuple) else (value, value)
     match both:
-        case (int() | Dim() as rows, int() | Dim() as columns):
+        case (int() | Dim() as rows, int() | Dim() as columns) if not any(isinstance(one, bool) for one in both):
             if provably_less(rows, least) or provably_less(columns, least):
                 fail(operation, f"{name}={value}", f"must be at least {least}")
             return rows, columns  # type: ignore[return-value]  # a Dim has the arithmetic of an int

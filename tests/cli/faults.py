@@ -218,7 +218,7 @@ RESNET = (
         "return self.norm.forward(self.conv.forward(x), mode)",
         "return self.norm.forward(self.conv.forward(x), mode).mean(3)",
         "mean(3)",
-        'ConvNorm.forward: result: expected Float[T, "batch norm.channels _ _"], got ShapeTensor[F32] (batch, ',
+        'ConvNorm.forward: result: expected Float[T, "batch outputs _ _"], got ShapeTensor[F32] (batch, ',
     ),
 )
 

@@ -203,7 +203,7 @@ def test_an_augmented_batch_is_the_steps_on_the_batch() -> None:
     every = [philox_words(WORDS * 23, key.fold(step)).reshape(23, WORDS)[chosen] for step in (0, 1)]
     assert np.array_equal(batch.x.to_host(), Flip()(Crop(1)(plain.x.to_host(), every[0]), every[1]))
     assert batch.labels.to_host().tolist() == [3, 0, 3]
-    with pytest.raises(AxisError, match=r"^batch: 23 samples: index 23 is out of bounds"):
+    with pytest.raises(AxisError, match=r"^batch: 23 samples: position 23 lies outside"):
         drawn.batch(np.array([23]))
 
 
@@ -267,11 +267,11 @@ def test_a_random_data_set_of_ones_own_is_drawn_each_epoch() -> None:
     [
         (lambda: Crop(0), "^Crop: padding=0: must be at least 1"),
         (lambda: Crop(1, mode="wrap"), "^Crop: mode='wrap': must be 'fill' or 'reflect'$"),  # type: ignore[arg-type]
-        (lambda: Flip(1.5), "^Flip: probability=1.5: must be from 0 to 1$"),
-        (lambda: Flip(float("nan")), "^Flip: probability=nan: must be from 0 to 1$"),
+        (lambda: Flip(1.5), "^Flip: probability=1.5: must lie between 0 and 1$"),
+        (lambda: Flip(float("nan")), "^Flip: probability=nan: must lie between 0 and 1$"),
         (lambda: Cutout(0), "^Cutout: size=0: must be at least 1$"),
         (lambda: Normalize((0.5,), (1, 1)), r"^Normalize: mean=\(0.5,\), std=\(1, 1\): one of each for a channel"),
-        (lambda: Normalize((0.5,), (0,)), r"^Normalize: mean=\(0.5,\), std=\(0,\): .* and std positive$"),
+        (lambda: Normalize((0.5,), (0,)), "^Normalize: std=0: must be positive and finite$"),
     ],
 )
 def test_an_option_without_sense_is_refused(make: Callable[[], object], message: str) -> None:

@@ -127,7 +127,9 @@ def test_a_data_set_of_ones_own_gives_batches_of_its_own_class() -> None:
 
 @pytest.mark.parametrize("batch_size", [0, -3])
 def test_a_batch_size_below_one_is_refused(batch_size: int) -> None:
-    with pytest.raises(DataError, match=f"^DataLoader: batch_size {batch_size}: a batch has at least one sample$"):
+    with pytest.raises(
+        DataError, match=f"^DataLoader: batch_size {batch_size}: a batch has a whole number of samples from 1$"
+    ):
         DataLoader(Count(5), batch_size=batch_size)
 
 

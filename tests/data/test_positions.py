@@ -39,7 +39,7 @@ POSITIONS: dict[str, tuple[object, type[Exception], str]] = {
     "outside": (
         np.array([0, 3]),
         AxisError,
-        "batch: 3 samples: index 3 is out of bounds for axis 0 with size 3",
+        "batch: 3 samples: position 3 lies outside",
     ),
 }
 

@@ -30,7 +30,7 @@ def test_a_subset_outside_its_data_set_is_refused() -> None:
             Subset(samples(), np.array([0, position]))
     with pytest.raises(OperandError, match=r"^Subset: positions \(1, 1\) of int64: expected integers along one axis$"):
         Subset(samples(), np.zeros((1, 1), np.int64))
-    with pytest.raises(AxisError, match=r"^batch: 3 samples: index 3 is out of bounds"):
+    with pytest.raises(AxisError, match=r"^batch: 3 samples: position 3 lies outside"):
         Subset(samples(), np.arange(3)).batch(np.array([3]))
 
 
@@ -77,5 +77,5 @@ def test_what_are_no_pairs_is_refused() -> None:
         PairedArrays(numpy(), np.zeros(1), words)
     with pytest.raises(DataError, match=r"^batch: 0 of 6 samples: a batch has at least one sample$"):
         pairs().batch(np.zeros(0, int))
-    with pytest.raises(AxisError, match=r"^batch: 6 samples: index 6"):
+    with pytest.raises(AxisError, match=r"^batch: 6 samples: position 6"):
         pairs().batch(np.array([6]))

@@ -150,15 +150,15 @@ def test_a_label_that_is_no_class_is_refused_unless_it_is_the_ignored_one() -> N
 @pytest.mark.parametrize("wrong", [-0.1, 1.1, float("nan")])
 def test_options_out_of_range_are_refused(wrong: float) -> None:
     x, scores = LIKE.zeros((2, 3)), Logits(LIKE.zeros((2, 3)))
-    with pytest.raises(OptionError, match=rf"^cross_entropy: smoothing {wrong}: it lies between 0 and 1$"):
+    with pytest.raises(OptionError, match=rf"^cross_entropy: smoothing={wrong}: must lie between 0 and 1$"):
         losses.cross_entropy(scores, labels(2), smoothing=wrong)
     if wrong > 1.0:
         return
-    with pytest.raises(OptionError, match=rf"^smooth_l1: beta {wrong}: it must be at least 0$"):
+    with pytest.raises(OptionError, match=rf"^smooth_l1: beta={wrong}: must be finite and not negative$"):
         losses.smooth_l1(x, x, beta=wrong)
-    with pytest.raises(OptionError, match=rf"^huber: delta {wrong}: it must be greater than 0$"):
+    with pytest.raises(OptionError, match=rf"^huber: delta={wrong}: must be positive$"):
         losses.huber(x, x, delta=wrong)
-    with pytest.raises(OptionError, match=rf"^binary_cross_entropy: positive_weight {wrong}: it must be at least 0$"):
+    with pytest.raises(OptionError, match=rf"^binary_cross_entropy: positive_weight={wrong}: must be finite"):
         losses.binary_cross_entropy(BinaryLogits(x), x, positive_weight=wrong)
     with pytest.raises(OptionError, match=r"^norm: .*order"):
         losses.triplet_margin(x, x, x, order=wrong)

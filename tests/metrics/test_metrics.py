@@ -98,7 +98,7 @@ def test_a_metric_of_nothing_is_refused(metric: metrics.Metric, name: str) -> No
             ShapeError,
             r"^MeanAbsoluteError: predictions \(3, 1\), truths \(3,\): there must be one truth",
         ),
-        (lambda: metrics.TopK(0), OptionError, r"^TopK: k=0: at least one class must be allowed$"),
+        (lambda: metrics.TopK(0), OptionError, r"^TopK: k=0: must be at least 1$"),
         (
             lambda: metrics.TopK(4).add(logits(1, 3), labels(1)),
             ShapeError,
@@ -119,8 +119,8 @@ def test_a_metric_of_nothing_is_refused(metric: metrics.Metric, name: str) -> No
             LabelError,
             r"^ConfusionMatrix: label -1: the classes are 0 to 1$",
         ),
-        (lambda: metrics.ConfusionMatrix(0), OptionError, r"^ConfusionMatrix: classes=0: there is at least one class$"),
-        (lambda: metrics.Auroc(1), OptionError, r"^Auroc: classes=1: there are at least two classes to tell apart$"),
+        (lambda: metrics.ConfusionMatrix(0), OptionError, r"^ConfusionMatrix: classes=0: must be at least 1$"),
+        (lambda: metrics.Auroc(1), OptionError, r"^Auroc: classes=1: must be at least 2$"),
         (
             lambda: metrics.Auroc().add(logits(2, 3), labels(0, 1)),
             ShapeError,

@@ -206,7 +206,7 @@ def energy[T: mx.ImageModelTensor](model: nn.Sequential[T], batch: Images[T], mo
         ),
         (
             lambda: nn.ConvTranspose2d.init(4, 6, 3, like=CPU, key=mx.Key(0), groups=0),
-            r"^ConvTranspose2d: 4 inputs, 6 outputs, groups=0: groups must divide both$",
+            r"^ConvTranspose2d: groups=0: must be at least 1$",
         ),
         (
             lambda: nn.GroupNorm.init(4, 6, like=CPU),
@@ -214,7 +214,7 @@ def energy[T: mx.ImageModelTensor](model: nn.Sequential[T], batch: Images[T], mo
         ),
         (
             lambda: nn.GroupNorm.init(0, 6, like=CPU),
-            r"^GroupNorm: 6 channels, groups=0: groups must divide the channels$",
+            r"^GroupNorm: groups=0: must be at least 1$",
         ),
     ],
 )
@@ -264,23 +264,11 @@ def test_groups_that_do_not_divide_the_channels_are_refused(make: Callable[[], o
             "avg_pool2d: (1, 1, 4, 6) with kernel 2, padding 2: padding must be at most half of the window, 1",
         ),
         (
-            lambda: nn.AdaptiveAvgPool2d(0).forward(numbers(1, 1, 4, 6)),
-            "adaptive_avg_pool2d: size=0: must be at least 1",
-        ),
-        (
             lambda: nn.GlobalAvgPool2d().forward(numbers(2, 3)),
             (
                 'GlobalAvgPool2d.forward: argument x: expected Float[T, "batch channels height width"], '
                 "got NpArray[F64] (2, 3)"
             ),
-        ),
-        (
-            lambda: nn.UpsampleNearest2d(0).forward(numbers(1, 1, 4, 6)),
-            "upsample_nearest2d: size=(0, 0): must be at least 1",
-        ),
-        (
-            lambda: nn.UpsampleBilinear2d((2, 0)).forward(numbers(1, 1, 4, 6)),
-            "upsample_bilinear2d: size=(8, 0): must be at least 1",
         ),
     ],
 )

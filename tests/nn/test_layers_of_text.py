@@ -165,11 +165,11 @@ def test_parameters_that_do_not_fit_each_other_are_refused() -> None:
 
 def test_options_of_activations_out_of_range_are_refused() -> None:
     wrong: Any = "none"
-    with pytest.raises(OptionError, match=r"""^gelu: form 'none': it is "erf" or "tanh"$"""):
+    with pytest.raises(OptionError, match=r"""^gelu: form='none': must be "erf" or "tanh"$"""):
         nn.gelu(numbers(2), form=wrong)
-    with pytest.raises(OptionError, match=r"^softplus: beta 0\.0: it must be greater than 0$"):
+    with pytest.raises(OptionError, match=r"^softplus: beta=0\.0: must be positive and finite$"):
         nn.softplus(numbers(2), beta=0.0)
-    with pytest.raises(OptionError, match=r"^Softplus: beta -1\.0: it must be greater than 0$"):
+    with pytest.raises(OptionError, match=r"^Softplus: beta=-1\.0: must be positive and finite$"):
         nn.Softplus(-1.0)
     with pytest.raises(AxisError, match=r"^softmax: \(2,\), axis 1: "):
         nn.Softmax(1).forward(numbers(2))

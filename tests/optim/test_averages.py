@@ -176,7 +176,7 @@ def test_parts_of_different_models_no_parts_and_empty_parts_are_refused() -> Non
         optim.mean_gradients([(linear, 1), (nn.Linear(LIKE.ones((2, 2)), None), 1)])
     with pytest.raises(ShapeError, match=r"^mean_gradients \(weight\): \(2, 2\) and \(1, 2\): the shapes must"):
         optim.mean_gradients([(linear, 1), (nn.Linear(LIKE.ones((1, 2)), LIKE.ones((2,))), 1)])
-    with pytest.raises(OptionError, match=r"^mean_gradients: a part of 0 examples: each must have at least 1$"):
+    with pytest.raises(OptionError, match=r"^mean_gradients: examples=0: must be at least 1$"):
         optim.mean_gradients([(linear, 0)])
     with pytest.raises(OptionError, match=r"^mean_gradients: no parts: give the gradients of at least one, with its n"):
         optim.mean_gradients(list[tuple[nn.Linear[Array], int]]())

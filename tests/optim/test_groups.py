@@ -152,11 +152,11 @@ def test_muon_refuses_what_is_no_matrix_and_settings_that_make_no_sense() -> Non
         optim.Muon(lr=0.1, rest=rest, where=named("weight")).init(net())
     with pytest.raises(OptionError, match=r"^Muon: momentum=1.0: must be at least 0 and less than 1$"):
         optim.Muon(lr=0.1, rest=rest, momentum=1.0)
-    with pytest.raises(OptionError, match=r"^Muon: steps=0: must be at least 1 step of Newton and Schulz$"):
+    with pytest.raises(OptionError, match=r"^Muon: steps=0: must be at least 1$"):
         optim.Muon(lr=0.1, rest=rest, steps=0)
-    with pytest.raises(OptionError, match=r"^Muon: lr=-1.0: a learning rate is not negative$"):
+    with pytest.raises(OptionError, match=r"^Muon: lr=-1.0: must be finite and not negative$"):
         optim.Muon(lr=-1.0, rest=rest)
-    with pytest.raises(OptionError, match=r"^Muon: clip_value=0.0: must be positive, or None for no clipping$"):
+    with pytest.raises(OptionError, match=r"^Muon: clip_value=0.0: must be positive$"):
         optim.Muon(lr=1.0, rest=rest, clip_value=0.0)
 
 

@@ -35,7 +35,7 @@ def test_a_gradient_of_zero_moves_nothing() -> None:
 
 
 def test_settings_that_make_no_sense_are_refused() -> None:
-    with pytest.raises(OptionError, match=r"^Lbfgs: history=0: must be at least 1 step$"):
+    with pytest.raises(OptionError, match=r"^Lbfgs: history=0: must be at least 1$"):
         optim.Lbfgs(history=0)
-    with pytest.raises(OptionError, match=r"^Lbfgs: lr=-1.0: a learning rate is not negative$"):
+    with pytest.raises(OptionError, match=r"^Lbfgs: lr=-1.0: must be finite and not negative$"):
         optim.Lbfgs(lr=-1.0)

@@ -58,5 +58,5 @@ def test_schedules_are_values_that_print_as_they_are_written() -> None:
 
 @pytest.mark.parametrize("every", [0, -1])
 def test_a_period_of_no_steps_is_refused(every: int) -> None:
-    with pytest.raises(ValueError, match=rf"^step_decay: every={every}: must be at least 1 step$"):
+    with pytest.raises(ValueError, match=rf"^step_decay: every={every}: must be at least 1$"):
         optim.step_decay(0.1, every=every)

@@ -236,13 +236,13 @@ def test_gradients_go_to_the_parameters_of_their_names_not_of_their_places() -> 
 def test_settings_that_make_no_sense_are_refused() -> None:
     nan = float("nan")
     for lr in (-0.1, nan):
-        with pytest.raises(ValueError, match=rf"^Sgd: lr={lr}: a learning rate is not negative$"):
+        with pytest.raises(ValueError, match=rf"^Sgd: lr={lr}: must be finite and not negative$"):
             optim.Sgd(lr=lr)
     for weight_decay in (-1.0, nan):
-        with pytest.raises(ValueError, match=rf"^Adam: weight_decay={weight_decay}: must not be negative$"):
+        with pytest.raises(ValueError, match=rf"^Adam: weight_decay={weight_decay}: must be finite and not negative$"):
             optim.Adam(lr=0.1, weight_decay=weight_decay)
     for clip_norm in (0.0, -1.0, nan):
-        text = rf"^Sgd: clip_norm={clip_norm}: must be positive, or None for no clipping$"
+        text = rf"^Sgd: clip_norm={clip_norm}: must be positive$"
         with pytest.raises(ValueError, match=text):
             optim.Sgd(lr=0.1, clip_norm=clip_norm)
     for momentum in (-0.1, 1.1, nan):
@@ -251,11 +251,11 @@ def test_settings_that_make_no_sense_are_refused() -> None:
     with pytest.raises(ValueError, match=r"^Sgd: nesterov=True, momentum=0: Nesterov's step needs momentum$"):
         optim.Sgd(lr=0.1, nesterov=True)
     for betas in ((1.0, 0.9), (0.9, 1.0), (-0.1, 0.9), (0.9, -0.1), (nan, 0.9), (0.9, nan)):
-        text = rf"^Adam: beta1={betas[0]}, beta2={betas[1]}: both must be at least 0 and less than 1$"
+        text = r"^Adam: beta[12]=(1\.0|-0\.1|nan): must be at least 0 and less than 1$"
         with pytest.raises(ValueError, match=text):
             optim.Adam(lr=0.1, beta1=betas[0], beta2=betas[1])
     for epsilon in (0.0, -1e-8, nan):
-        with pytest.raises(ValueError, match=rf"^Adam: epsilon={epsilon}: must be positive$"):
+        with pytest.raises(ValueError, match=rf"^Adam: epsilon={epsilon}: must be positive and finite$"):
             optim.Adam(lr=0.1, epsilon=epsilon)
 
 
