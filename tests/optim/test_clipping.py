@@ -62,13 +62,20 @@ def test_an_update_clips_by_value_and_then_by_the_norm() -> None:
     np.testing.assert_allclose(found, [-0.2, 0.15], rtol=1e-5)
 
 
-@pytest.mark.parametrize("element", [1e19, 1e30, 3e38])
+@pytest.mark.parametrize("element", [1e19, 1e25, 1e33])
 def test_a_norm_whose_square_is_more_than_float32_holds_is_clipped_to_the_limit(element: float) -> None:
     like = mx.numpy()
     gradients = [like.full((2, 2), element), like.zeros((0,)), like.full((5,), -element)]
     first, _, last = clip_by_global_norm(gradients, 3.0)
     np.testing.assert_allclose(first.to_host(), 1.0, rtol=1e-6)
     np.testing.assert_allclose(last.to_host(), -1.0, rtol=1e-6)
+    assert global_norm(gradients).item() == pytest.approx(3.0 * element, rel=1e-6)
+
+
+@pytest.mark.parametrize("limit", [1e-6, 1.0, 1e6])
+def test_many_small_elements_together_are_clipped_as_one_large_one_is(limit: float) -> None:
+    (clipped,) = clip_by_global_norm([mx.numpy().full((1_000_000,), 2e-3 * limit)], limit)
+    np.testing.assert_allclose(clipped.to_host(), 1e-3 * limit, rtol=1e-4 + 1e-6 / limit)
 
 
 def test_a_norm_whose_square_is_less_than_float32_holds_is_not_zero() -> None:
