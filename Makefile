@@ -12,7 +12,7 @@ export OPENBLAS_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help mnist test lint must-fail pytest test-slow benchmark-mlp benchmark-resnet clean force
+.PHONY: help mnist test lint must-fail pytest test-slow benchmark-mlp benchmark-resnet benchmark-static clean force
 
 help:
 	@echo 'make mnist             train a network on handwritten digits (ARGS="--data DIR": on the full set)'
@@ -21,6 +21,7 @@ help:
 	@echo 'make lint              ruff and mypy; make must-fail, make pytest: the other parts of make test'
 	@echo 'make benchmark-mlp     time of a training step and of single operations'
 	@echo 'make benchmark-resnet  time of a training step of ResNet-18'
+	@echo 'make benchmark-static  how many mistakes in models mypy, the plugin and moonxi check find'
 	@echo 'make clean             remove .venv and everything the tools left behind'
 
 mnist: $(VENV)/.installed
@@ -47,6 +48,9 @@ benchmark-mlp: $(VENV)/.installed
 
 benchmark-resnet: $(VENV)/.installed
 	$(python) -m benchmarks.resnet $(ARGS)
+
+benchmark-static: $(VENV)/.installed-dev
+	$(python) -m benchmarks.static_checks $(ARGS)
 
 clean:
 	rm -rf .venv .venv-* build dist

@@ -50,19 +50,25 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 def run(arguments: argparse.Namespace) -> int:
     """The command. The exit status is that of the worst file: 1, then 2, then 0."""
-    reports = [_checked(path) for path in arguments.files]
+    reports = []
+    for path in arguments.files:
+        lines, report = checked(path)
+        reports.append(report)
+        for line in lines:
+            print(line)
     failures = sum(len(one.failures) for one in reports)
-    checked, skipped = sum(one.checked for one in reports), sum(one.skipped for one in reports)
+    functions, skipped = sum(one.checked for one in reports), sum(one.skipped for one in reports)
     files = f" in {len(reports)} files" if len(reports) > 1 else ""
     print(
-        f"{_count(failures, 'error')}, {_count(checked, 'function')} checked{files}"
+        f"{_count(failures, 'error')}, {_count(functions, 'function')} checked{files}"
         + (f", {skipped} not checked" if skipped else "")
     )
     statuses = {one.status for one in reports}
     return next((status for status in (1, 2) if status in statuses), 0)
 
 
-def _checked(path: str) -> Report:
+def checked(path: str) -> tuple[list[str], Report]:
+    """The lines to print about a file, and what they come to."""
     report = Report()
     try:
         with contextlib.redirect_stdout(sys.stderr), imported(path) as source:  # what the file prints is not the report
@@ -70,9 +76,7 @@ def _checked(path: str) -> Report:
     except Unreadable as error:
         report.unreadable = True
         lines = [str(error)]
-    for line in lines:
-        print(line)
-    return report
+    return lines, report
 
 
 def _lines(path: str, source: Source, report: Report) -> Iterator[str]:

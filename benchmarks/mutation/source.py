@@ -1,0 +1,91 @@
+"""The text of a Python file beside its syntax tree, and texts that differ from it in one place."""
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A file in which one thing was changed."""
+
+    original: str
+    """The path of the file as it was."""
+    operator: str
+    """What kind of change it is."""
+    line: int
+    change: str
+    """The code in that place, before and after."""
+    text: str
+
+    @property
+    def name(self) -> str:
+        """For messages: the file and line, the kind and the change."""
+        return f"{self.original}:{self.line}: {self.operator}: {self.change}"
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file to be changed."""
+
+    path: str
+    text: str
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        """The syntax tree."""
+        return ast.parse(self.text, self.path)
+
+    @cached_property
+    def parents(self) -> dict[ast.AST, ast.AST]:
+        """The node around each node."""
+        return {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        """Where each line begins, in bytes as `ast` counts."""
+        starts = [0]
+        for line in self.text.encode().splitlines(keepends=True):
+            starts.append(starts[-1] + len(line))
+        return starts
+
+    def functions(self) -> Iterator[ast.FunctionDef]:
+        """All functions and methods."""
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.FunctionDef):
+                yield node
+
+    def around(self, node: ast.AST) -> Iterator[ast.AST]:
+        """The nodes around a node, from the inside out."""
+        while node in self.parents:
+            node = self.parents[node]
+            yield node
+
+    def code(self, node: ast.expr | ast.stmt | ast.arg | ast.keyword) -> str:
+        """The text of a node."""
+        start, end = self.span(node)
+        return self.text.encode()[start:end].decode()
+
+    def arguments(self, call: ast.Call) -> list[str]:
+        """The texts of the arguments of a call."""
+        return [*map(self.code, call.args), *map(self.code, call.keywords)]
+
+    def atom(self, node: ast.expr) -> str:
+        """The text of an expression, in parentheses if it needs them before ``.method()``."""
+        text = self.code(node)
+        return text if isinstance(node, ast.Name | ast.Attribute | ast.Call | ast.Subscript) else f"({text})"
+
+    def span(self, node: ast.expr | ast.stmt | ast.arg | ast.keyword) -> tuple[int, int]:
+        """Where a node begins and ends, in bytes."""
+        line, column = node.end_lineno, node.end_col_offset
+        assert line is not None, "the tree comes from a text"
+        assert column is not None, "the tree comes from a text"
+        return self._starts[node.lineno - 1] + node.col_offset, self._starts[line - 1] + column
+
+    def replaced(self, *edits: tuple[tuple[int, int], str]) -> str:
+        """The text with other text in some places."""
+        data = self.text.encode()
+        for (start, end), text in sorted(edits, reverse=True):
+            data = data[:start] + text.encode() + data[end:]
+        return data.decode()
