@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from moonxi.compiled import CompileReport as CompileReport
     from moonxi.compiled import compile as compile
     from moonxi.compiled import compile_report as compile_report
+    from moonxi.compiled import repeat as repeat
     from moonxi.data import DataLoader as DataLoader
     from moonxi.data import Labelled as Labelled
     from moonxi.data import Paired as Paired
@@ -98,7 +99,7 @@ _HOMES = {
     ),
     "moonxi.backends.cupy": ("GpuTensor", "gpu"),
     "moonxi.backends.numpy": ("NpArray", "numpy"),
-    "moonxi.compiled": ("CompileReport", "compile", "compile_report"),
+    "moonxi.compiled": ("CompileReport", "compile", "compile_report", "repeat"),
     "moonxi.data": ("DataLoader", "Labelled", "Paired"),
     "moonxi.dtypes": ("BF16", "F16", "F32", "F64"),
     "moonxi.key": ("Key",),

@@ -1,8 +1,9 @@
-"""A step, traced once and replayed: `compile`."""
+"""A step, traced once and replayed: `compile` and `repeat`."""
 
 from moonxi.compiled.graph import Graph, Node
 from moonxi.compiled.optimising import Pass
+from moonxi.compiled.repeating import repeat
 from moonxi.compiled.report import CompileReport, TraceReport
 from moonxi.compiled.step import compile, compile_report
 
-__all__ = ["CompileReport", "Graph", "Node", "Pass", "TraceReport", "compile", "compile_report"]
+__all__ = ["CompileReport", "Graph", "Node", "Pass", "TraceReport", "compile", "compile_report", "repeat"]

@@ -32,10 +32,11 @@ class Replay:
 def first_replay(
     graph: Graph, backend: type, inputs: Sequence[object], without: Collection[Pass], /
 ) -> tuple[Replay, Sequence[object]]:
-    """The best way there is for the backend, and the outputs for the inputs of the first call.
+    """The best way there is for the backend, and its outputs for the inputs of the first call.
 
-    These are computed node by node, which shows how each array lies in memory, such as channels last: a plan keeps to
-    that."""
+    Where a plan is made, the graph is computed node by node before, which shows how each array lies in memory, such as
+    channels last: the plan keeps to that. The outputs are those of the plan, so that they do not depend on which call
+    was the first."""
     if hasattr(backend, "recording"):
         like = next(one for one, number in zip(inputs, graph.inputs, strict=True) if graph.specs[number].dtype)
         outputs = interpreted(graph, inputs)
@@ -49,6 +50,6 @@ def first_replay(
         if graph.specs[number].dtype is not None:
             orders[number] = order_of(cast(WithKernels, value).data)
 
-    outputs = interpreted(graph, inputs, look)
+    interpreted(graph, inputs, look)
     plan = HostPlan(graph, backend, without, orders)
-    return Replay(plan.run, plan.fusions, lambda: plan.peak_bytes), outputs
+    return Replay(plan.run, plan.fusions, lambda: plan.peak_bytes), plan.run(inputs)

@@ -9,6 +9,7 @@ from typing import Final, cast
 from weakref import WeakKeyDictionary
 
 from moonxi.autodiff import Grad
+from moonxi.compiled.building import Builder, builder
 from moonxi.compiled.graph import Graph
 from moonxi.compiled.matching import Matcher, matcher
 from moonxi.compiled.optimising import Pass, optimised
@@ -31,7 +32,7 @@ class _Program:
 
     matches: Matcher
     surroundings: Surroundings
-    result: Structure
+    build: Builder
     graph: Graph
     replay: Replay
     nodes_traced: int
@@ -56,7 +57,7 @@ class _Compiled:
                 leaves = program.matches(arguments)
                 if leaves is not None and program.surroundings.match():
                     program.replays += 1
-                    return program.result.build(program.replay.run(leaves), [])
+                    return program.build(program.replay.run(leaves))
             found, structure = flattened(arguments, "the arguments")
             tensors = [leaf for leaf in found.leaves if is_tensor(leaf)]
             if not any(isinstance(one, TracedTensor | Grad) for one in tensors):
@@ -86,9 +87,10 @@ class _Compiled:
         graph = optimised(made.graph, {spec_of(one).dtype or DType: one for one in tensors}, self._without)
         replay, outputs = first_replay(graph, classes[0], found.leaves, self._without)
         seconds = perf_counter() - start
-        program = _Program(matcher(structure), surroundings, made.result, graph, replay, len(made.graph.nodes), seconds)
+        build = builder(made.result)
+        program = _Program(matcher(structure), surroundings, build, graph, replay, len(made.graph.nodes), seconds)
         self._programs.insert(0, program)
-        return made.result.build(outputs, [])
+        return build(outputs)
 
     @property
     def _name(self) -> str:
@@ -131,6 +133,17 @@ def compile[F: Callable[..., object]](step: F, /, *, without: tuple[Pass, ...] =
 
     _compiled[call] = made
     return cast(F, call)  # it takes and gives what the step does
+
+
+def compiled_of[F: Callable[..., object]](step: F, /) -> F:
+    """The step itself if it is compiled, else compiled."""
+    return step if step in _compiled else compile(step)
+
+
+def compile_as[F: Callable[..., object]](function: F, step: Callable[..., object], /) -> F:
+    """The function, which reports what ``step`` does, as that is what it calls."""
+    _compiled[function] = _compiled[step]
+    return function
 
 
 def compile_report(step: Callable[..., object], /) -> CompileReport:

@@ -5,12 +5,11 @@ like belong to the structure. What is one object in two places is one leaf, as a
 """
 
 import functools
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from types import BuiltinFunctionType, FunctionType, GenericAlias, MethodType, UnionType
-from typing import TypeAliasType, TypeVar, cast, override
+from typing import TypeAliasType, TypeVar
 
 from moonxi.compiled.graph import Spec
 from moonxi.errors import CompileError
@@ -34,14 +33,10 @@ class Found:
     functions: list[object]
 
 
-class Structure(ABC):
-    """What stands around the leaves."""
+class Structure:
+    """What stands around the leaves: one of the classes below, which are compared as values."""
 
     __slots__ = ()
-
-    @abstractmethod
-    def build(self, leaves: Sequence[object], records: list[object], /) -> object:
-        """A value of this structure with other leaves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +47,6 @@ class TensorLeaf(Structure):
     cls: type
     spec: Spec
 
-    @override
-    def build(self, leaves: Sequence[object], records: list[object], /) -> object:
-        return leaves[self.number]
-
 
 @dataclass(frozen=True, slots=True)
 class KeyLeaf(Structure):
@@ -63,20 +54,12 @@ class KeyLeaf(Structure):
 
     number: int
 
-    @override
-    def build(self, leaves: Sequence[object], records: list[object], /) -> object:
-        return leaves[self.number]
-
 
 @dataclass(frozen=True, slots=True)
 class Static(Structure):
     """A value that belongs to the structure."""
 
     value: object
-
-    @override
-    def build(self, leaves: Sequence[object], records: list[object], /) -> object:
-        return self.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +69,6 @@ class Items(Structure):
     cls: type
     parts: tuple[Structure, ...]
 
-    @override
-    def build(self, leaves: Sequence[object], records: list[object], /) -> object:
-        parts = [part.build(leaves, records) for part in self.parts]
-        if issubclass(self.cls, tuple):
-            return tuple.__new__(self.cls, parts)
-        return parts
-
 
 @dataclass(frozen=True, slots=True)
 class Entries(Structure):
@@ -101,27 +77,15 @@ class Entries(Structure):
     keys: tuple[object, ...]
     parts: tuple[Structure, ...]
 
-    @override
-    def build(self, leaves: Sequence[object], records: list[object], /) -> object:
-        return {key: part.build(leaves, records) for key, part in zip(self.keys, self.parts, strict=True)}
-
 
 @dataclass(frozen=True, slots=True)
 class Record(Structure):
-    """A dataclass, which is built without its ``__init__``."""
+    """A dataclass."""
 
     number: int
     cls: type
     names: tuple[str, ...]
     parts: tuple[Structure, ...]
-
-    @override
-    def build(self, leaves: Sequence[object], records: list[object], /) -> object:
-        new: object = object.__new__(self.cls)
-        records.append(new)
-        for name, part in zip(self.names, self.parts, strict=True):
-            object.__setattr__(new, name, part.build(leaves, records))
-        return new
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,14 +97,6 @@ class Bound(Structure):
     """The attributes that hold the function and the arguments, in the order in which the class takes them."""
     parts: tuple[Structure, ...]
 
-    @override
-    def build(self, leaves: Sequence[object], records: list[object], /) -> object:
-        function, *bound = [part.build(leaves, records) for part in self.parts]
-        if self.cls is MethodType:
-            return MethodType(cast(Callable[..., object], function), bound[0])
-        positional, named = cast(tuple[tuple[object, ...], dict[str, object]], tuple(bound))
-        return functools.partial(cast(Callable[..., object], function), *positional, **named)
-
 
 _BOUND = {MethodType: ("__func__", "__self__"), functools.partial: ("func", "args", "keywords")}
 
@@ -150,10 +106,6 @@ class Again(Structure):
     """A record that was met before."""
 
     number: int
-
-    @override
-    def build(self, leaves: Sequence[object], records: list[object], /) -> object:
-        return records[self.number]
 
 
 def is_tensor(value: object) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import cast
 
+from moonxi.compiled.building import builder
 from moonxi.compiled.graph import Graph, Node, Spec
 from moonxi.compiled.recorder import Recorder
 from moonxi.compiled.structure import Structure, flattened, spec_of
@@ -55,7 +56,7 @@ def _unlike(one: Node, other: Node | None) -> CompileError:
 def _once(step: Callable[..., object], arguments: Structure, leaves: Sequence[object], backend: type) -> Traced:
     recorder = Recorder(backend, traced_tensor)
     stand_ins = [_stand_in(recorder, leaf) for leaf in leaves]
-    positional, named = cast(Arguments, arguments.build(stand_ins, []))  # the structure is that of a call
+    positional, named = cast(Arguments, builder(arguments)(stand_ins))  # the structure is that of a call
     _, before = flattened((positional, named), "the arguments")
     result = step(*positional, **named)
     _, after = flattened((positional, named), "the arguments")
