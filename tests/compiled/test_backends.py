@@ -36,7 +36,8 @@ def test_a_subclass_is_replayed_by_its_own_methods() -> None:
     compiled = mx.compile(step)
     x = Own[mx.F32](np.array([1.0, 2.0, 3.0], np.float32))
     expected = step(x).to_host()
-    for _ in range(3):
+    compiled(x)
+    for _ in range(2):
         calls.clear()
         result = compiled(x)
         assert type(result) is Own
