@@ -43,6 +43,22 @@ def right_state_of_another_model() -> None:
     optimizer.update(model(), model(), optimizer.init(model()))
 
 
+def evaluated(network: nn.Linear[Host]) -> tuple[Host, nn.Linear[Host]]:
+    return network.weight.sum(), network
+
+
+def wrong_search_of_another_model(network: nn.Sequential[Host], value: Host) -> None:
+    lbfgs = optim.Lbfgs()
+    lbfgs.search(evaluated, network, value, network, lbfgs.init(network))  # E: [arg-type]
+
+
+def right_search_of_another_model() -> None:
+    lbfgs = optim.Lbfgs()
+    value, gradients = evaluated(model())
+    after, _, _, _ = lbfgs.search(evaluated, model(), value, gradients, lbfgs.init(model()))
+    assert after.inputs == 4
+
+
 def wrong_average_as_the_state(network: nn.Linear[Host]) -> None:
     optimizer = optim.RmsProp(lr=1e-3)
     optimizer.update(network, network, optim.Ema().init(network))  # E: [arg-type]
