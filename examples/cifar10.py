@@ -16,6 +16,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from jaxtyping import Float
 
@@ -74,6 +75,10 @@ class SmallResNet[T: mx.ImageModelTensor](nn.Module[T]):
     middle: Block[T]
     deep: Block[T]
     head: nn.Linear[T]
+
+    if TYPE_CHECKING:  # for other checkers: mypy's plugin adds it by itself
+
+        def map[U: mx.ImageModelTensor](self, f: Callable[[T], U], /) -> "SmallResNet[U]": ...
 
     @classmethod
     def init(cls, *, like: T, key: mx.Key) -> "SmallResNet[T]":

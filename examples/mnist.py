@@ -9,7 +9,9 @@ Ends with ``test accuracy: 0.9...``, and fails if that is below what the recipe 
 
 import argparse
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from jaxtyping import Float
 
@@ -28,6 +30,10 @@ class Mlp[T: mx.MlpTensor](nn.Module[T]):
     first: nn.Linear[T]
     second: nn.Linear[T]
     out: nn.Linear[T]
+
+    if TYPE_CHECKING:  # for other checkers: mypy's plugin adds it by itself
+
+        def map[U: mx.MlpTensor](self, f: Callable[[T], U], /) -> "Mlp[U]": ...
 
     @classmethod
     def init(cls, like: T, key: mx.Key) -> "Mlp[T]":

@@ -205,7 +205,7 @@ class Grad[T: Tensor]:
         """The gradients of this number with respect to all that it depends on."""
         if self.shape != ():
             raise ValueError(f"shape {self.shape} is not a single number; reduce it with sum or mean")
-        gradients = {self: self.value.full((), 1.0)}
+        gradients: dict[Grad[T], T] = {self: self.value.full((), 1.0)}
         for tensor in users_first(self):
             for parent, vjp in tensor.parents or ():
                 part = vjp(gradients[tensor])

@@ -1,5 +1,7 @@
 """What people and a tester's programs did by mistake, and what they are told."""
 
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,7 +11,7 @@ import moonxi as mx
 from moonxi import nn, optim
 from moonxi.data import DataLoader, Labelled, LabelledArrays
 from moonxi.errors import LabelError, ModuleError, OperandError, OptionError
-from moonxi.losses import cross_entropy
+from moonxi.losses import Logits, cross_entropy
 from moonxi.nn.models import Mlp
 
 like = mx.numpy()
@@ -76,3 +78,140 @@ def test_a_batch_of_arrays_of_numpy_is_described() -> None:
     make: Any = Labelled
     with pytest.raises(OperandError, match="got Labelled"):
         layer.forward(make(np.ones((2, 4)), like.labels(np.zeros(2, np.int64))))
+
+
+def batch() -> Labelled[mx.NpArray[mx.F32]]:
+    return data().batch(np.arange(2))
+
+
+def without_mode(model: Any, batch: Any) -> Any:
+    return cross_entropy(model.forward(batch.x), batch.labels)
+
+
+def with_more(model: Any, batch: Any, mode: Any, weight: Any) -> Any:
+    return cross_entropy(model.forward(batch.x), batch.labels, weight=weight)
+
+
+class Entropy:
+    def __call__(self, model: Any, batch: Any) -> Any: ...
+
+
+@pytest.mark.parametrize(
+    ("loss", "text"),
+    [
+        (
+            without_mode,
+            r"without_mode\(model, batch\): too many .*: expected a function loss\(model, batch, mode\), which takes",
+        ),
+        (with_more, r"with_more\(model, batch, mode, weight\): missing .* bound by functools.partial$"),
+        (Entropy(), r"Entropy\(model, batch\): too many"),
+        (Entropy, "the class Entropy: expected a function loss"),
+        (cross_entropy, r"cross_entropy\(logits, labels, weight, "),
+        (0.5, r"float 0\.5: expected a function loss"),
+    ],
+)
+def test_a_loss_of_other_arguments_is_refused_by_the_trainer_and_at_the_call(loss: Any, text: str) -> None:
+    trainer: Any = mx.Trainer
+    with pytest.raises(OperandError, match="^Trainer: " + text):
+        trainer(model(), loss, mx.Sgd(lr=0.1), key=mx.Key(0))
+    differentiate: Any = nn.value_and_grad
+    with pytest.raises(OperandError, match="^value_and_grad: " + text):
+        differentiate(loss, model(), batch(), nn.Eval())
+
+
+def test_a_loss_with_its_other_arguments_bound_is_called() -> None:
+    trainer: Any = mx.Trainer
+    of_three = partial(with_more, weight=None)
+    assert trainer(model(), of_three, mx.Sgd(lr=0.1), key=mx.Key(0)).step(batch())["loss"] > 0.0
+
+
+def test_an_error_of_type_within_a_loss_stays_what_it_is() -> None:
+    def loss(model: Any, batch: Any, mode: Any) -> Any:
+        return len(3)  # type: ignore[arg-type]
+
+    differentiate: Any = nn.value_and_grad
+    with pytest.raises(TypeError, match="no len"):
+        differentiate(loss, model(), batch(), nn.Eval())
+
+
+@pytest.mark.parametrize(
+    ("beside", "found"), [((0.5,), "ImageGrad, float"), (({}, {}), "ImageGrad, dict, dict"), ((), "ImageGrad")]
+)
+def test_what_a_loss_gives_besides_is_a_dict(beside: tuple[object, ...], found: str) -> None:
+    def loss(model: Any, batch: Any, mode: Any) -> Any:
+        return without_mode(model, batch), *beside
+
+    differentiate: Any = nn.value_and_grad
+    with pytest.raises(
+        OperandError, match=rf"value_and_grad: loss gives \({found}\): expected the loss, or the loss and"
+    ):
+        differentiate(loss, model(), batch(), nn.Eval())
+    trainer: Any = mx.Trainer
+    with pytest.raises(OperandError, match=rf"evaluate: loss gives \({found}\)"):
+        trainer(model(), loss, mx.Sgd(lr=0.1), key=mx.Key(0)).evaluate(DataLoader(data(), batch_size=2))
+
+
+def test_a_number_in_place_of_a_loss_is_refused_in_evaluation_too() -> None:
+    def loss(model: Any, batch: Any, mode: Any) -> Any:
+        return without_mode(model, batch).item()
+
+    trainer: Any = mx.Trainer
+    with pytest.raises(OperandError, match=r"^loss \(loss\): float: expected a scalar tensor, without \.item\(\)$"):
+        trainer(model(), loss, mx.Sgd(lr=0.1), key=mx.Key(0)).evaluate(DataLoader(data(), batch_size=2))
+
+
+def test_the_class_of_an_optimizer_is_none() -> None:
+    trainer: Any = mx.Trainer
+    with pytest.raises(OperandError, match=r"^Trainer: the class Sgd: expected an optimizer: Sgd\(\.\.\.\)$"):
+        trainer(model(), partial(with_more, weight=None), mx.Sgd, key=mx.Key(0))
+
+
+@pytest.mark.parametrize(
+    ("layer", "text"),
+    [
+        (nn.Linear, r"the class Linear: expected a layer: make one, Linear\.init\(\.\.\.\)"),
+        (nn.Relu, r"the class Relu: expected a layer: make one, Relu\(\.\.\.\)"),
+        (nn.gelu, r"the function gelu: expected a layer: wrap it, Lambda\(gelu\)"),
+        ([nn.Relu()], r"a list: expected a layer: give them one by one, Sequential\(\*layers\)"),
+        (0.5, r"float 0\.5: expected a layer, which has forward\(x, mode\)"),
+    ],
+)
+def test_a_sequence_of_what_is_no_layer_says_how_one_comes_of_it(layer: Any, text: str) -> None:
+    with pytest.raises(ModuleError, match=f"^Sequential: layer 1 is {text}$"):
+        nn.Sequential(nn.Relu(), layer)
+
+
+def test_sizes_in_place_of_tensors_get_the_way_to_new_weights() -> None:
+    layer: Any = nn.Linear
+    with pytest.raises(
+        OperandError, match=r"^Linear: field weight: expected .* got int 3; Linear\.init\(\.\.\.\) makes"
+    ):
+        layer(3, 4)
+
+
+def test_a_model_whose_fields_can_be_assigned_to_is_refused() -> None:
+    @dataclass
+    class Net(nn.Module[Any]):
+        layer: nn.Linear[Any]
+
+        def forward(self, x: Any) -> Any:
+            return self.layer.forward(x)
+
+    text = r"^Net: its fields can be assigned to, .*: write @dataclass\(frozen=True\) above class Net$"
+    with pytest.raises(ModuleError, match=text):
+        Net(nn.Linear.init(4, 3, like=like, key=mx.Key(0)))
+
+    @dataclass
+    class Quiet(Net):
+        def __post_init__(self) -> None:
+            self.width = 3
+
+    quiet = Quiet(nn.Linear.init(4, 3, like=like, key=mx.Key(0)))
+    with pytest.raises(ModuleError, match=r"^Quiet: its fields can be assigned to"):
+        quiet.parameters()
+
+
+def test_scores_are_of_a_tensor() -> None:
+    wrap: Any = Logits
+    with pytest.raises(OperandError, match=r"^Logits: float: expected a tensor; bring numbers in with x\.from_host"):
+        wrap(0.5)

@@ -136,10 +136,10 @@ class HostPlan:
             else:
                 self._fix(number, cast(WithKernels, constant).data)
         for place, group in enumerate(self._groups):
-            if len(group.nodes) > 1:
-                self._write_chain(group, place)
-            else:
+            if len(group.nodes) == 1:
                 self._write_node(group.nodes[0], place)
+            else:
+                self._write_chain(group, place)
             for number in [root for root, last in self._last.items() if last == place]:
                 piece = self._pieces.pop(number, None)
                 if piece is not None:

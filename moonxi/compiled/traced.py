@@ -6,7 +6,7 @@ element exists, so to ask for one is an error at the line that asks.
 """
 
 from collections.abc import Callable
-from inspect import isfunction
+from inspect import getmro, isfunction
 from typing import Final, NoReturn, Self, cast, override
 
 from moonxi.compiled.graph import Spec
@@ -97,7 +97,7 @@ def _operation(name: str) -> Callable[..., object]:
 
 def operations() -> tuple[str, ...]:
     """The members of the traits that are recorded: all methods that a tensor class has to have."""
-    traits = [cls for cls in ImageModelTensor.__mro__ if cls.__module__.startswith("moonxi.")]
+    traits = [cls for cls in getmro(ImageModelTensor) if cls.__module__.startswith("moonxi.")]
     members = {name for trait in traits for name, member in vars(trait).items() if isfunction(member)}
     return tuple(sorted(members - _UNRECORDED))
 
@@ -114,7 +114,7 @@ traced_tensor = cast(Callable[[Recorder, int, Spec], TracedTensor], _concrete)
 """Makes a `TracedTensor`."""
 
 
-class TracedKey(Key):
+class TracedKey(Key):  # pyrefly: ignore[bad-class-definition]  # the slots=True is that of the base
     """A random key whose words are known at replay only. It can be folded, split, and drawn from."""
 
     __slots__ = ("number", "recorder")

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,5 +89,5 @@ class Transformed[T: Tensor]:
 def _floating(x: HostArray | NDArray[np.integer], /) -> HostArray:
     """Steps get numbers that can be averaged and divided; float64 stays what it is."""
     if np.issubdtype(x.dtype, np.floating):
-        return x.astype(x.dtype, copy=False)
+        return cast(HostArray, x)  # as the line above has found
     return x.astype(np.float32)

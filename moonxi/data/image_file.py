@@ -42,7 +42,7 @@ def decode_image(
             if depth in _EIGHT_BITS:
                 image = ImageOps.exif_transpose(file).convert("L" if channels == 1 else "RGB")
                 if size is not None and image.size != size[::-1]:
-                    image = image.resize(size[::-1], Image.Resampling.BILINEAR)
+                    image = image.resize((size[1], size[0]), Image.Resampling.BILINEAR)
                 pixels = np.asarray(image)
                 return pixels[None] if channels == 1 else np.ascontiguousarray(pixels.transpose(2, 0, 1))
     except MemoryError:

@@ -1,15 +1,29 @@
 """What a loss is given, at run time: a program that no checker has seen must not compute a wrong loss."""
 
 from moonxi.errors import OperandError
+from moonxi.traits import Tensor
+from moonxi.traits.foreign import advice, described
+
+_tensor_classes: set[type] = set()
+"""Those met so far: to look for each member of a Protocol takes longer than some losses do."""
 
 
 def expect(loss: str, kind: type, *given: object) -> None:
-    """Raise `OperandError` unless each is of the kind, and holds a tensor and not another of these wrappers."""
+    """Raise `OperandError` unless each is of the kind."""
     for one in given:
-        inner = getattr(one, "value", None) if isinstance(one, kind) else None
-        if not isinstance(one, kind) or type(inner).__module__.startswith("moonxi.losses"):
-            found = f"{type(one).__name__} of {type(inner).__name__}" if isinstance(one, kind) else type(one).__name__
+        if not isinstance(one, kind):
             raise OperandError(
-                f"{loss}: {found}: expected {kind.__name__}, which says what numbers mean: wrap the tensor that the "
-                f"model gives, {kind.__name__}(x), and convert with its methods"
+                f"{loss}: {type(one).__name__}: expected {kind.__name__}, which says what numbers mean: wrap the "
+                f"tensor that the model gives, {kind.__name__}(x), and convert with its methods"
             )
+
+
+def expect_tensor(what: str, value: object) -> None:
+    """Raise `OperandError` unless the value is a tensor."""
+    if type(value) in _tensor_classes:
+        return
+    if not isinstance(value, Tensor):
+        numbers = isinstance(value, list | tuple | int | float)
+        how = "; bring numbers in with x.from_host(np.array(...))" if numbers else advice(value)
+        raise OperandError(f"{what}: {described(value)}: expected a tensor{how}")
+    _tensor_classes.add(type(value))

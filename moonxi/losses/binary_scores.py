@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from moonxi.losses.arguments import expect_tensor
 from moonxi.traits import Mask, Shape, Tensor
 
 
@@ -11,6 +12,9 @@ class BinaryProbs[T: Tensor]:
     """Probabilities of yes, each for itself."""
 
     value: T
+
+    def __post_init__(self) -> None:
+        expect_tensor("BinaryProbs", self.value)
 
     def _like(self, value: T, /) -> "BinaryProbs[T]":
         return BinaryProbs(value)
@@ -30,6 +34,9 @@ class BinaryLogits[T: Tensor]:
     """Scores before the sigmoid: the logarithms of the odds of yes, each for itself."""
 
     value: T
+
+    def __post_init__(self) -> None:
+        expect_tensor("BinaryLogits", self.value)
 
     def _like(self, value: T, /) -> "BinaryLogits[T]":
         return BinaryLogits(value)

@@ -3,7 +3,7 @@
 from typing import Final
 
 from moonxi import settings, shapes
-from moonxi.losses.arguments import expect
+from moonxi.losses.arguments import expect, expect_tensor
 from moonxi.losses.reduction import Reduction, reduced, refuse_empty
 from moonxi.losses.scores import Logits, LogProbs
 from moonxi.traits import Labels, Tensor, expect_held
@@ -63,6 +63,7 @@ def _cross_entropy[T: Tensor](
     expect_held(loss, labels)
     scores = log_probs.value
     if weight is not None:
+        expect_tensor(f"{loss} (weight)", weight)
         shapes.equal(f"{loss} (weight and classes)", weight.shape, scores.shape[-1:])
     settings.numbers(loss, settings.UNIT, smoothing=smoothing)
     if ignore is not None:
@@ -73,7 +74,7 @@ def _cross_entropy[T: Tensor](
     kept = None if ignore is None else ~labels.carrier.equal(float(ignore))
     # What is ignored needs some class to be looked up, whose loss is dropped again.
     classes = labels if kept is None else Labels(labels.carrier.where(kept, labels.carrier.full((), 0.0)))
-    values = -scores.pick(classes)
+    values: T = -scores.pick(classes)
     weights = None if weight is None else weight.take(classes, 0)
     if weights is not None:
         values = values * weights

@@ -7,6 +7,7 @@ backend beside the labels of another without any help.
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from moonxi.losses.arguments import expect_tensor
 from moonxi.traits import Labels, Shape, Tensor
 
 
@@ -15,6 +16,9 @@ class Probs[T: Tensor]:
     """Probabilities: not negative, and 1 in sum over the last axis."""
 
     value: T
+
+    def __post_init__(self) -> None:
+        expect_tensor("Probs", self.value)
 
     def _like(self, value: T, /) -> "Probs[T]":
         return Probs(value)
@@ -34,6 +38,9 @@ class LogProbs[T: Tensor]:
     """Logarithms of probabilities."""
 
     value: T
+
+    def __post_init__(self) -> None:
+        expect_tensor("LogProbs", self.value)
 
     def _like(self, value: T, /) -> "LogProbs[T]":
         return LogProbs(value)
@@ -57,6 +64,9 @@ class Logits[T: Tensor]:
     """Scores before the softmax: what a classifier's last layer gives."""
 
     value: T
+
+    def __post_init__(self) -> None:
+        expect_tensor("Logits", self.value)
 
     def _like(self, value: T, /) -> "Logits[T]":
         return Logits(value)

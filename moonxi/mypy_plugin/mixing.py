@@ -110,5 +110,5 @@ def _with_name(typ: Type) -> Type:
     """A generic function as the result of a call, named: mypy runs no hook for calls of what has no name at all."""
     proper = get_proper_type(typ)
     if isinstance(proper, CallableType) and proper.get_name() is None and any(map(bounded_by_trait, proper.variables)):
-        return proper.copy_modified(name=_NAMELESS)
+        return proper.copy_modified(name=_NAMELESS)  # pyrefly: ignore[bad-argument-type]
     return typ

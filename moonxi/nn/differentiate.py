@@ -10,6 +10,7 @@ from moonxi.autodiff import BlasGrad, Grad, ImageGrad, levels, variable
 from moonxi.autodiff.lift import constant_beside
 from moonxi.errors import GradientError
 from moonxi.nn import tree
+from moonxi.nn.loss_function import called
 from moonxi.nn.scope import Scope, active
 from moonxi.nn.state import State
 from moonxi.traits import ImageModelTensor, MlpTensor, Shape, Tensor
@@ -18,10 +19,10 @@ type Frozen = Callable[[str, Shape], bool]
 """From a parameter's path and shape to whether it is not trained: see `moonxi.optim.Predicate`."""
 
 
-class Model[T: Tensor, G, M, Up](Protocol):
-    """A model of ``T`` and class ``M``, that is of class ``Up`` when ``f`` has lifted its tensors to ``G``."""
+class Model[T: Tensor, G, M, LossModel](Protocol):
+    """A model of ``T`` and class ``M``, that is of class ``LossModel`` when ``f`` has lifted its tensors to ``G``."""
 
-    def map(self, f: Callable[[T], G], /) -> Up: ...
+    def map(self, f: Callable[[T], G], /) -> LossModel: ...
     def parameters(self) -> tuple[T, ...]: ...
     def with_parameters(self, new: Sequence[T], /) -> M: ...
 
@@ -33,87 +34,87 @@ class Mapped[T, U, Result](Protocol):
 
 
 @overload
-def value_and_grad[T: ImageModelTensor, M, Up, Batch, Mode](
-    loss: Callable[[Up, Batch, Mode], tuple[ImageGrad[T], Mapping[str, ImageGrad[T]]]],
-    model: Model[T, ImageGrad[T], M, Up],
-    batch: Mapped[T, ImageGrad[T], Batch],
-    mode: Mode,
-    /,
-    *,
-    frozen: Frozen | None = None,
-) -> tuple[tuple[T, dict[str, T]], M]: ...
-@overload
-def value_and_grad[T: ImageModelTensor, M, Up, Batch, Mode](
-    loss: Callable[[Up, Batch, Mode], ImageGrad[T]],
-    model: Model[T, ImageGrad[T], M, Up],
-    batch: Mapped[T, ImageGrad[T], Batch],
+def value_and_grad[T: ImageModelTensor, M, LossModel, LossBatch, Mode](
+    loss: Callable[[LossModel, LossBatch, Mode], ImageGrad[T]],
+    model: Model[T, ImageGrad[T], M, LossModel],
+    batch: Mapped[T, ImageGrad[T], LossBatch],
     mode: Mode,
     /,
     *,
     frozen: Frozen | None = None,
 ) -> tuple[T, M]: ...
 @overload
-def value_and_grad[T: MlpTensor, M, Up, Batch, Mode](
-    loss: Callable[[Up, Batch, Mode], tuple[BlasGrad[T], Mapping[str, BlasGrad[T]]]],
-    model: Model[T, BlasGrad[T], M, Up],
-    batch: Mapped[T, BlasGrad[T], Batch],
+def value_and_grad[T: ImageModelTensor, M, LossModel, LossBatch, Mode](
+    loss: Callable[[LossModel, LossBatch, Mode], tuple[ImageGrad[T], Mapping[str, ImageGrad[T]]]],
+    model: Model[T, ImageGrad[T], M, LossModel],
+    batch: Mapped[T, ImageGrad[T], LossBatch],
     mode: Mode,
     /,
     *,
     frozen: Frozen | None = None,
 ) -> tuple[tuple[T, dict[str, T]], M]: ...
 @overload
-def value_and_grad[T: MlpTensor, M, Up, Batch, Mode](
-    loss: Callable[[Up, Batch, Mode], BlasGrad[T]],
-    model: Model[T, BlasGrad[T], M, Up],
-    batch: Mapped[T, BlasGrad[T], Batch],
+def value_and_grad[T: MlpTensor, M, LossModel, LossBatch, Mode](
+    loss: Callable[[LossModel, LossBatch, Mode], BlasGrad[T]],
+    model: Model[T, BlasGrad[T], M, LossModel],
+    batch: Mapped[T, BlasGrad[T], LossBatch],
     mode: Mode,
     /,
     *,
     frozen: Frozen | None = None,
 ) -> tuple[T, M]: ...
 @overload
-def value_and_grad[T: Tensor, M, Up, Batch, Mode](
-    loss: Callable[[Up, Batch, Mode], tuple[Grad[T], Mapping[str, Grad[T]]]],
-    model: Model[T, Grad[T], M, Up],
-    batch: Mapped[T, Grad[T], Batch],
+def value_and_grad[T: MlpTensor, M, LossModel, LossBatch, Mode](
+    loss: Callable[[LossModel, LossBatch, Mode], tuple[BlasGrad[T], Mapping[str, BlasGrad[T]]]],
+    model: Model[T, BlasGrad[T], M, LossModel],
+    batch: Mapped[T, BlasGrad[T], LossBatch],
     mode: Mode,
     /,
     *,
     frozen: Frozen | None = None,
 ) -> tuple[tuple[T, dict[str, T]], M]: ...
 @overload
-def value_and_grad[T: Tensor, M, Up, Batch, Mode](
-    loss: Callable[[Up, Batch, Mode], Grad[T]],
-    model: Model[T, Grad[T], M, Up],
-    batch: Mapped[T, Grad[T], Batch],
+def value_and_grad[T: Tensor, M, LossModel, LossBatch, Mode](
+    loss: Callable[[LossModel, LossBatch, Mode], Grad[T]],
+    model: Model[T, Grad[T], M, LossModel],
+    batch: Mapped[T, Grad[T], LossBatch],
     mode: Mode,
     /,
     *,
     frozen: Frozen | None = None,
 ) -> tuple[T, M]: ...
 @overload
-def value_and_grad[T: Tensor, G: Tensor, M, Up, Batch, Mode](
-    loss: Callable[[Up, Batch, Mode], tuple[G, Mapping[str, G]]],
-    model: Model[T, G, M, Up],
-    batch: Mapped[T, G, Batch],
+def value_and_grad[T: Tensor, M, LossModel, LossBatch, Mode](
+    loss: Callable[[LossModel, LossBatch, Mode], tuple[Grad[T], Mapping[str, Grad[T]]]],
+    model: Model[T, Grad[T], M, LossModel],
+    batch: Mapped[T, Grad[T], LossBatch],
     mode: Mode,
     /,
     *,
-    variable: Callable[[T], G],
     frozen: Frozen | None = None,
 ) -> tuple[tuple[T, dict[str, T]], M]: ...
 @overload
-def value_and_grad[T: Tensor, G: Tensor, M, Up, Batch, Mode](
-    loss: Callable[[Up, Batch, Mode], G],
-    model: Model[T, G, M, Up],
-    batch: Mapped[T, G, Batch],
+def value_and_grad[T: Tensor, G: Tensor, M, LossModel, LossBatch, Mode](
+    loss: Callable[[LossModel, LossBatch, Mode], G],
+    model: Model[T, G, M, LossModel],
+    batch: Mapped[T, G, LossBatch],
     mode: Mode,
     /,
     *,
     variable: Callable[[T], G],
     frozen: Frozen | None = None,
 ) -> tuple[T, M]: ...
+@overload
+def value_and_grad[T: Tensor, G: Tensor, M, LossModel, LossBatch, Mode](
+    loss: Callable[[LossModel, LossBatch, Mode], tuple[G, Mapping[str, G]]],
+    model: Model[T, G, M, LossModel],
+    batch: Mapped[T, G, LossBatch],
+    mode: Mode,
+    /,
+    *,
+    variable: Callable[[T], G],
+    frozen: Frozen | None = None,
+) -> tuple[tuple[T, dict[str, T]], M]: ...
 def value_and_grad(  # the overloads are the signature
     loss: Any, model: Any, batch: Any, mode: Any, /, *, variable: Any = variable, frozen: Frozen | None = None
 ) -> object:
@@ -177,8 +178,7 @@ def _value_and_grad[T: Tensor](
         if outer is not None and outer.updated:  # another differentiation, which may have computed the model before
             for state, own in _paired_states(like, model, lifted):
                 scope.update(own, constant(outer.newest(state)))
-        result = loss(lifted, batch.map(constant), mode)
-    value, kept = result if isinstance(result, tuple) else (result, None)
+        value, kept = called("value_and_grad", loss, lifted, batch.map(constant), mode)
     loss_value = _at_level_of(like, value, "the loss")
     if prod(loss_value.shape) != 1:
         raise GradientError(
@@ -217,12 +217,16 @@ def _at_level_of[T: Tensor](like: Grad[T], value: object, what: str) -> Grad[T]:
     """A result of the loss, checked to be under the same differentiation as the parameters."""
     if isinstance(value, Grad) and levels.depth(value) == levels.depth(like):
         return value
+    if isinstance(value, Tensor):
+        advice = "a plain tensor becomes one with constant(x)"
+    else:
+        advice = "it stays a tensor, without .item()"
     raise GradientError(
         f"value_and_grad: {what} is {_named(value)}, and the parameters are {_named(like)}: compute it from the model "
-        "and the batch that the loss function gets; a plain tensor becomes one with constant(x)"
+        f"and the batch that the loss function gets; {advice}"
     )
 
 
 def _named(value: object) -> str:
-    name = type(value).__name__
+    name = "None" if value is None else type(value).__name__
     return f"{name}[{_named(value.value)}]" if isinstance(value, Grad) else name

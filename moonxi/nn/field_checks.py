@@ -11,7 +11,7 @@ from moonxi.nn.annotations import refuse_text, shapes_in, spelled
 from moonxi.nn.findings import described
 from moonxi.nn.symbolic_checks import fits, is_symbolic
 from moonxi.shapes.specification import Names
-from moonxi.traits import Tensor
+from moonxi.traits import Tensor, foreign
 
 
 def shapes_of_fields(cls: type) -> Mapping[str, object]:
@@ -36,7 +36,10 @@ def check_fields(record: object, annotations: Mapping[str, object]) -> None:
     text = f"{type(record).__name__}: field {name}: expected {spelled(annotations[name], arguments)}"
     if isinstance(value, Tensor):
         raise ShapeError(f"{text}, got {described(value)}: sizes of one name must be the same in all fields")
-    raise OperandError(f"{text}, got {described(value)}")
+    advice = foreign.advice(value)
+    if not advice and callable(getattr(type(record), "init", None)):
+        advice = f"; {type(record).__name__}.init(...) makes one with new weights"
+    raise OperandError(f"{text}, got {described(value)}{advice}")
 
 
 @jaxtyped(typechecker=None)

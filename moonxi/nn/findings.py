@@ -49,7 +49,8 @@ def misfit(
     """The error for a value that is not what its annotation says, ``sizes`` being what the names in it stand for."""
     shapes_there = list(shapes_in(annotation))
     right_but_shape = isinstance(value, Tensor | Labels | Mask) and any(
-        isinstance(value, one.dtype[one.array_type, "..."]) for one in shapes_there
+        isinstance(value, one.dtype[one.array_type, "..."])  # pyrefly: ignore[unsupported-operation]
+        for one in shapes_there
     )
     where = f" where {sizes}" if right_but_shape and sizes else ""
     text = f"{what}: expected {spelled(annotation, arguments)}{where}, got {described(value)}"

@@ -9,6 +9,7 @@ from weakref import WeakSet
 from moonxi.errors import MoonxiError
 from moonxi.nn import checks
 from moonxi.nn.field_checks import check_fields, shapes_of_fields
+from moonxi.nn.frozen import refuse_unfrozen
 from moonxi.nn.scope import Scope, active, where
 
 
@@ -30,6 +31,7 @@ class Layer:
     def __post_init__(self) -> None:
         cls = type(self)
         if cls._field_shapes is None or "_field_shapes" not in cls.__dict__:
+            refuse_unfrozen(cls)
             cls._field_shapes = shapes_of_fields(cls)
         if cls._field_shapes:
             check_fields(self, cls._field_shapes)

@@ -101,8 +101,10 @@ def _fits_array(annotation: type[AbstractArray], value: object, names: Names, ar
     kind = get_origin(annotation.array_type) or annotation.array_type
     if not isinstance(value, Tensor | Labels | Mask) or not (isinstance(kind, TypeVar) or isinstance(value, kind)):
         return False
-    if isinstance(value, Tensor) and not isinstance(value, annotation.dtype[annotation.array_type, "..."]):
-        return False
+    if isinstance(value, Tensor):
+        any_shape = annotation.dtype[annotation.array_type, "..."]  # pyrefly: ignore[unsupported-operation]
+        if not isinstance(value, any_shape):
+            return False
     return specification.fits(annotation.dim_str, value.shape, names, arguments)
 
 

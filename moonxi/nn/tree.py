@@ -14,6 +14,7 @@ from operator import is_not
 from typing import NamedTuple, TypeGuard
 
 from moonxi.errors import ModuleError
+from moonxi.nn.frozen import refuse_unfrozen
 from moonxi.nn.hidden import refuse_hidden
 from moonxi.nn.state import State
 from moonxi.traits import Labels, Mask, Tensor
@@ -54,6 +55,8 @@ def _find_kind(value: object) -> _Kind:
     if isinstance(value, Tensor):
         return _Kind.TENSOR
     if is_dataclass(value):
+        if hasattr(value, "forward"):  # a layer; one that has a __post_init__ of its own is not seen before
+            refuse_unfrozen(type(value))
         return _Kind.RECORD
     if isinstance(value, list | tuple):
         return _Kind.SEQUENCE

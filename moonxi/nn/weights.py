@@ -6,7 +6,7 @@ from contextlib import suppress
 from errno import EISDIR
 from pathlib import Path
 from stat import S_ISDIR
-from typing import Protocol
+from typing import Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,4 +97,4 @@ def filled[T: Tensor, M](model: Weighted[T, M], stored: Mapping[str, NDArray[np.
 
 def _real(array: NDArray[np.generic]) -> HostArray:
     """The array, which by its name has the element type of a tensor."""
-    return array.astype(array.dtype.type, copy=False)
+    return cast(HostArray, array)  # such an element type is a floating-point one

@@ -123,7 +123,9 @@ class Profile:
             sums.flops += work.flops
             if len(self._events) < self._limit:
                 thread = self._threads.setdefault(threading.get_ident(), len(self._threads))
-                self._events.append((*key, call.start - self._start, duration, thread, *work))
+                self._events.append(
+                    (call.operation, call.direction, call.start - self._start, duration, thread, work.bytes, work.flops)
+                )
             else:
                 self._left_out += 1
 

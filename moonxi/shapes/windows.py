@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal, TypedDict
 
-from moonxi.dims import Dim, Size, provably_less
+from moonxi.dims import Dim, Size, provably_equal, provably_less
 from moonxi.errors import OperandError
 from moonxi.shapes.arrays import fail
 
@@ -97,6 +97,6 @@ def sliding[S: (int, Size)](
             operation,
             given,
             f"a kernel of {AXES[axis]} {kernel}{dilated} does not fit an image of {AXES[axis]} {size}"
-            + (f" padded to {padded}" if total else ""),
+            + ("" if provably_equal(total, 0) else f" padded to {padded}"),
         )
     return Window(size, kernel, (padded - reach - 1) // stride + 1, total // 2, stride, dilation)

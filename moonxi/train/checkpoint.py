@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -215,4 +215,4 @@ def _differences[T: Tensor](own: Mapping[str, T], stored: Mapping[str, NDArray[n
 
 def _real(array: NDArray[np.generic]) -> HostArray:
     """The array, which by its name has the element type of a tensor."""
-    return array.astype(array.dtype.type, copy=False)
+    return cast(HostArray, array)  # such an element type is a floating-point one

@@ -117,7 +117,7 @@ class Loop[M, B]:
         with epoch_bar(f"epoch {start.epoch + 1}/{self._until}", count, note, shown=self._progress) as bar:
             for group in batched(batches_from(self._data, start.epoch, batch), self._accumulate):
                 values = self._learner.step(*group)
-                sized: Sequence[Any] = group  # a trainer's batches have a size: see `BatchOf`
+                sized: Any = group  # a trainer's batches have a size: see `BatchOf`
                 average.add(values, sum(one.size for one in sized))
                 batch += len(group)
                 seconds = time.perf_counter() - began

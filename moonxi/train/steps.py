@@ -10,6 +10,7 @@ from moonxi.autodiff.lift import constant_beside
 from moonxi.compiled import CompileReport, compile, compile_report
 from moonxi.errors import CompileWarning
 from moonxi.nn import Eval, Train, value_and_grad
+from moonxi.nn.loss_function import called
 from moonxi.optim import Predicate, Unfrozen
 from moonxi.train.callback import Callback, Run
 
@@ -34,10 +35,9 @@ class Steps:
 
         def evaluate(model: Any, batch: Any) -> Any:
             constant = partial(constant_beside, variable)  # the loss is written for tensors under differentiation
-            result = loss(model.map(constant), batch.map(constant), Eval())
-            if not isinstance(result, tuple):
-                return _value(result)
-            value, named = result
+            value, named = called("evaluate", loss, model.map(constant), batch.map(constant), Eval())
+            if named is None:
+                return _value(value)
             return _value(value), {name: _value(one) for name, one in named.items()}
 
         self.eager_gradients = gradients

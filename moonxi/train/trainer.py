@@ -7,9 +7,10 @@ from typing import Any, overload
 
 from moonxi.autodiff import BlasGrad, Grad, ImageGrad, variable
 from moonxi.compiled import CompileReport
-from moonxi.errors import OptionError
+from moonxi.errors import OperandError, OptionError
 from moonxi.key import Key
 from moonxi.nn import Mode, check_writable, save
+from moonxi.nn.loss_function import expect_loss
 from moonxi.optim import Ema, EmaState, MlpOptimizer, Optimizer, OptimizerState, Predicate, mean_gradients
 from moonxi.shapes import fail
 from moonxi.train.batches import Batches, BatchOf, TrainableModel
@@ -33,10 +34,10 @@ class Trainer[T: Tensor, M, B]:
     and shown."""
 
     @overload
-    def __init__[U: ImageModelTensor, N, Up, Lifted](
-        self: "Trainer[U, N, BatchOf[U, ImageGrad[U], Lifted]]",
-        model: TrainableModel[U, ImageGrad[U], N, Up],
-        loss: Callable[[Up, Lifted, Mode], tuple[ImageGrad[U], Mapping[str, ImageGrad[U]]]],
+    def __init__[U: ImageModelTensor, N, LossModel, LossBatch](
+        self: "Trainer[U, N, BatchOf[U, ImageGrad[U], LossBatch]]",
+        model: TrainableModel[U, ImageGrad[U], N, LossModel],
+        loss: Callable[[LossModel, LossBatch, Mode], ImageGrad[U]],
         optimizer: MlpOptimizer,
         /,
         *,
@@ -46,10 +47,10 @@ class Trainer[T: Tensor, M, B]:
         compile: bool = False,
     ) -> None: ...
     @overload
-    def __init__[U: ImageModelTensor, N, Up, Lifted](
-        self: "Trainer[U, N, BatchOf[U, ImageGrad[U], Lifted]]",
-        model: TrainableModel[U, ImageGrad[U], N, Up],
-        loss: Callable[[Up, Lifted, Mode], ImageGrad[U]],
+    def __init__[U: ImageModelTensor, N, LossModel, LossBatch](
+        self: "Trainer[U, N, BatchOf[U, ImageGrad[U], LossBatch]]",
+        model: TrainableModel[U, ImageGrad[U], N, LossModel],
+        loss: Callable[[LossModel, LossBatch, Mode], tuple[ImageGrad[U], Mapping[str, ImageGrad[U]]]],
         optimizer: MlpOptimizer,
         /,
         *,
@@ -59,10 +60,10 @@ class Trainer[T: Tensor, M, B]:
         compile: bool = False,
     ) -> None: ...
     @overload
-    def __init__[U: MlpTensor, N, Up, Lifted](
-        self: "Trainer[U, N, BatchOf[U, BlasGrad[U], Lifted]]",
-        model: TrainableModel[U, BlasGrad[U], N, Up],
-        loss: Callable[[Up, Lifted, Mode], tuple[BlasGrad[U], Mapping[str, BlasGrad[U]]]],
+    def __init__[U: MlpTensor, N, LossModel, LossBatch](
+        self: "Trainer[U, N, BatchOf[U, BlasGrad[U], LossBatch]]",
+        model: TrainableModel[U, BlasGrad[U], N, LossModel],
+        loss: Callable[[LossModel, LossBatch, Mode], BlasGrad[U]],
         optimizer: MlpOptimizer,
         /,
         *,
@@ -72,10 +73,10 @@ class Trainer[T: Tensor, M, B]:
         compile: bool = False,
     ) -> None: ...
     @overload
-    def __init__[U: MlpTensor, N, Up, Lifted](
-        self: "Trainer[U, N, BatchOf[U, BlasGrad[U], Lifted]]",
-        model: TrainableModel[U, BlasGrad[U], N, Up],
-        loss: Callable[[Up, Lifted, Mode], BlasGrad[U]],
+    def __init__[U: MlpTensor, N, LossModel, LossBatch](
+        self: "Trainer[U, N, BatchOf[U, BlasGrad[U], LossBatch]]",
+        model: TrainableModel[U, BlasGrad[U], N, LossModel],
+        loss: Callable[[LossModel, LossBatch, Mode], tuple[BlasGrad[U], Mapping[str, BlasGrad[U]]]],
         optimizer: MlpOptimizer,
         /,
         *,
@@ -85,10 +86,10 @@ class Trainer[T: Tensor, M, B]:
         compile: bool = False,
     ) -> None: ...
     @overload
-    def __init__[U: Tensor, N, Up, Lifted](
-        self: "Trainer[U, N, BatchOf[U, Grad[U], Lifted]]",
-        model: TrainableModel[U, Grad[U], N, Up],
-        loss: Callable[[Up, Lifted, Mode], tuple[Grad[U], Mapping[str, Grad[U]]]],
+    def __init__[U: Tensor, N, LossModel, LossBatch](
+        self: "Trainer[U, N, BatchOf[U, Grad[U], LossBatch]]",
+        model: TrainableModel[U, Grad[U], N, LossModel],
+        loss: Callable[[LossModel, LossBatch, Mode], Grad[U]],
         optimizer: Optimizer,
         /,
         *,
@@ -98,10 +99,10 @@ class Trainer[T: Tensor, M, B]:
         compile: bool = False,
     ) -> None: ...
     @overload
-    def __init__[U: Tensor, N, Up, Lifted](
-        self: "Trainer[U, N, BatchOf[U, Grad[U], Lifted]]",
-        model: TrainableModel[U, Grad[U], N, Up],
-        loss: Callable[[Up, Lifted, Mode], Grad[U]],
+    def __init__[U: Tensor, N, LossModel, LossBatch](
+        self: "Trainer[U, N, BatchOf[U, Grad[U], LossBatch]]",
+        model: TrainableModel[U, Grad[U], N, LossModel],
+        loss: Callable[[LossModel, LossBatch, Mode], tuple[Grad[U], Mapping[str, Grad[U]]]],
         optimizer: Optimizer,
         /,
         *,
@@ -111,10 +112,10 @@ class Trainer[T: Tensor, M, B]:
         compile: bool = False,
     ) -> None: ...
     @overload
-    def __init__[U: Tensor, G: Tensor, N, Up, Lifted](
-        self: "Trainer[U, N, BatchOf[U, G, Lifted]]",
-        model: TrainableModel[U, G, N, Up],
-        loss: Callable[[Up, Lifted, Mode], tuple[G, Mapping[str, G]]],
+    def __init__[U: Tensor, G: Tensor, N, LossModel, LossBatch](
+        self: "Trainer[U, N, BatchOf[U, G, LossBatch]]",
+        model: TrainableModel[U, G, N, LossModel],
+        loss: Callable[[LossModel, LossBatch, Mode], G],
         optimizer: Optimizer,
         /,
         *,
@@ -125,10 +126,10 @@ class Trainer[T: Tensor, M, B]:
         variable: Callable[[U], G],
     ) -> None: ...
     @overload
-    def __init__[U: Tensor, G: Tensor, N, Up, Lifted](
-        self: "Trainer[U, N, BatchOf[U, G, Lifted]]",
-        model: TrainableModel[U, G, N, Up],
-        loss: Callable[[Up, Lifted, Mode], G],
+    def __init__[U: Tensor, G: Tensor, N, LossModel, LossBatch](
+        self: "Trainer[U, N, BatchOf[U, G, LossBatch]]",
+        model: TrainableModel[U, G, N, LossModel],
+        loss: Callable[[LossModel, LossBatch, Mode], tuple[G, Mapping[str, G]]],
         optimizer: Optimizer,
         /,
         *,
@@ -161,6 +162,11 @@ class Trainer[T: Tensor, M, B]:
         Where that cannot be, a `CompileWarning` says why, once, and the training is eager.
 
         For operations of your own, ``variable`` is that of your class of tensors under differentiation."""
+        expect_loss("Trainer", loss)
+        if isinstance(optimizer, type):
+            raise OperandError(
+                f"Trainer: the class {optimizer.__name__}: expected an optimizer: {optimizer.__name__}(...)"
+            )
         self._frozen = frozen
         self._ema = ema
         state, average = optimizer.init(trained(model, frozen)), None if ema is None else ema.init(model)
@@ -354,6 +360,9 @@ def _values(result: Any) -> dict[str, float]:
     value, named = result if isinstance(result, tuple) else (result, {})
     if "loss" in named:
         raise OptionError("loss: the named value 'loss' would hide the loss itself: give it another name")
+    for name, tensor in {"loss": value, **named}.items():
+        if not hasattr(tensor, "shape"):
+            raise OperandError(f"loss ({name}): {type(tensor).__name__}: expected a scalar tensor, without .item()")
     for name, tensor in named.items():
         if tensor.shape != ():
             fail(f"loss ({name})", str(tensor.shape), "the named values beside a loss are scalars; use .mean()")

@@ -1,5 +1,6 @@
 """The traits: what an interpreter can do. Each is a Protocol, used as the bound of a type parameter."""
 
+from abc import ABCMeta
 from typing import Protocol, runtime_checkable
 
 from moonxi.shapes import ConvOptions, Edges, Padding, Pair, PoolOptions
@@ -12,14 +13,14 @@ from moonxi.traits.tensor import Tensor
 
 
 @runtime_checkable
-class MlpTensor(Tensor, BlasTensor, Protocol):
+class MlpTensor(Tensor, BlasTensor, Protocol, metaclass=ABCMeta):
     """What a multi-layer perceptron needs of its tensor."""
 
     __slots__ = ()
 
 
 @runtime_checkable
-class ImageModelTensor(Tensor, BlasTensor, ImageTensor, Protocol):
+class ImageModelTensor(Tensor, BlasTensor, ImageTensor, Protocol, metaclass=ABCMeta):
     """What a convolutional network needs of its tensor."""
 
     __slots__ = ()

@@ -1,5 +1,8 @@
 """The trait `BlasTensor`: products of matrices."""
 
+# A docstring is the whole body of a Protocol's method; pyright wants `...` besides.
+# pyright: reportReturnType=false
+
 from typing import Protocol, Self, runtime_checkable
 
 from moonxi.traits.labels import Carrier

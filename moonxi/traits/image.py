@@ -3,6 +3,9 @@
 Images are ``(batch, channels, height, width)`` in every interpreter; how they lie in memory is its own affair.
 """
 
+# A docstring is the whole body of a Protocol's method; pyright wants `...` besides.
+# pyright: reportReturnType=false
+
 from typing import Literal, Protocol, Self, Unpack, runtime_checkable
 
 from moonxi.shapes import ConvOptions, Edges, Pair, PoolOptions

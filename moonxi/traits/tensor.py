@@ -6,6 +6,9 @@ a Python number never changes the element type. Over axes, these go away, or wit
 have size 1.
 """
 
+# A docstring is the whole body of a Protocol's method; pyright wants `...` besides.
+# pyright: reportReturnType=false
+
 from typing import NoReturn, Protocol, Self, runtime_checkable
 
 import numpy as np

@@ -1,6 +1,7 @@
 """Losses without a checker: what is not what it should be is refused, and never computed with."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -8,15 +9,37 @@ import pytest
 
 import moonxi as mx
 from moonxi.errors import OperandError
-from moonxi.losses import BinaryProbs, Logits, LogProbs, Probs, cross_entropy, kl_divergence, multiclass_hinge, nll
+from moonxi.losses import (
+    BinaryLogits,
+    BinaryProbs,
+    Logits,
+    LogProbs,
+    Probs,
+    cross_entropy,
+    kl_divergence,
+    multiclass_hinge,
+    nll,
+)
 from moonxi.losses import binary_cross_entropy as bce
 
 x: Any = mx.numpy().ones((2, 3))
 labels: Any = x.labels(np.zeros(2, int))
+NUMBERS: Any = [1.0, 2.0, 3.0]
 WRONG: dict[str, tuple[Callable[..., object], tuple[Any, ...], str]] = {
     "probabilities as logits": (cross_entropy, (Probs(x), labels), "cross_entropy: Probs: expected Logits"),
     "a tensor as logits": (cross_entropy, (x, labels), "cross_entropy: NpArray: expected Logits"),
-    "logits of logits": (cross_entropy, (Logits(Logits(x)), labels), "cross_entropy: Logits of Logits: expected"),
+    "logits of logits": (Logits, (Logits(x),), "Logits: Logits: expected a tensor"),
+    "logits of an array": (
+        Logits,
+        (np.ones((2, 3)),),
+        "Logits: ndarray of float64 (2, 3): expected a tensor; bring the",
+    ),
+    "yes and no of numbers": (BinaryLogits, ([0.5],), "BinaryLogits: list: expected a tensor; bring numbers in with"),
+    "weights in a list": (
+        partial(cross_entropy, weight=[1.0, 2.0, 3.0]),
+        (Logits(x), labels),
+        "(weight): list: expected",
+    ),
     "logits as log-probabilities": (nll, (Logits(x), labels), "nll: Logits: expected LogProbs"),
     "a target of logits": (kl_divergence, (LogProbs(x), Logits(x)), "kl_divergence: Logits: expected LogProbs"),
     "probabilities of classes": (multiclass_hinge, (Probs(x), labels), "multiclass_hinge: Probs: expected Logits"),

@@ -387,7 +387,9 @@ def test_the_fields_of_a_module_must_fit_each_other() -> None:
 
 def test_a_field_that_is_no_tensor_is_an_operand_error() -> None:
     wrong: Any = np.zeros((3, 4))
-    text = r'^Linear: field weight: expected Float\[T, "inputs outputs"\], got ndarray \(3, 4\)$'
+    text = (
+        r'^Linear: field weight: expected Float\[T, "inputs outputs"\], got ndarray \(3, 4\); bring the array in with'
+    )
     with pytest.raises(OperandError, match=text):
         nn.Linear(wrong, None)
 

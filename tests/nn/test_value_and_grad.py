@@ -246,7 +246,7 @@ def test_a_loss_that_depends_on_no_parameter_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("made", "name"), [(lambda: 1.0, "float"), (lambda: numbers(), "NpArray"), (lambda: None, "NoneType")]
+    ("made", "name"), [(lambda: 1.0, "float"), (lambda: numbers(), "NpArray"), (lambda: None, "None")]
 )
 def test_a_loss_that_is_no_tensor_under_differentiation_is_refused(made: Callable[[], object], name: str) -> None:
     wrong: Any = lambda model, batch, mode: made()  # noqa: E731

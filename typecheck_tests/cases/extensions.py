@@ -64,10 +64,7 @@ def right_array_without_the_operation() -> None:
 
 def wrong_device_without_the_operation(model: Signs[Host], device: Labelled[GpuTensor[F32]]) -> None:
     mx.value_and_grad(loss, model, device, nn.Eval(), variable=SignGrad.variable)  # E: [tensor-mix] SignArray
-    # E: [arg-type] Argument 1
-    # E: [arg-type] Argument 2
-    # E: [arg-type] Argument 3
-    # E: [arg-type] Argument "variable"
+    # E: [misc] "T"
 
 
 def right_device_without_the_operation() -> None:

@@ -271,7 +271,7 @@ def digits() -> Labelled[Host]:
 
 
 def wrong_loss_of_another_model(model: LeNet[Host], batch: Labelled[Host]) -> None:
-    nn.value_and_grad(residual_loss, model, batch, nn.Eval())  # E: [misc] "Batch"  # E: [misc] "Up"
+    nn.value_and_grad(residual_loss, model, batch, nn.Eval())  # E: [misc] "LossModel"
 
 
 def right_loss_of_another_model() -> None:

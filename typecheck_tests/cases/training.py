@@ -135,7 +135,7 @@ def right_probabilities_for_their_logarithms() -> LogProbs[Host]:
 
 def wrong_batch_of_another_backend(network: nn.Linear[Host], samples: Labelled[Device]) -> None:
     nn.value_and_grad(loss, network, samples, nn.Eval())  # E: [tensor-mix] NpArray[F32] and GpuTensor
-    # E: [misc] "Batch"  # E: [misc] "T"  # E: [misc] "Up"
+    # E: [misc] "T"
 
 
 def right_batch_of_another_backend() -> None:
@@ -148,8 +148,8 @@ def plain_loss(network: nn.Linear[Host], samples: Labelled[Host], mode: nn.Mode)
 
 
 def wrong_loss_that_is_not_lifted(network: nn.Linear[Host], samples: Labelled[Host]) -> None:
-    print(nn.value_and_grad(plain_loss, network, samples, nn.Eval()))  # E: [misc] "Up"
-    # E: [arg-type]  # E: [misc] "Batch"
+    print(nn.value_and_grad(plain_loss, network, samples, nn.Eval()))  # E: [misc] "LossModel"
+    # E: [arg-type]  # E: [misc] "LossBatch"
 
 
 def right_loss_that_is_not_lifted() -> None:
@@ -158,7 +158,7 @@ def right_loss_that_is_not_lifted() -> None:
 
 def wrong_batch_lifted_by_hand(network: nn.Linear[Host], samples: Labelled[Host]) -> None:
     _value, _ = nn.value_and_grad(loss, network, samples.map(mx.constant), nn.Eval())  # E: [tensor-mix] constant(x)
-    # E: [misc] "Batch"  # E: [misc] "T"  # E: [misc] "Up"
+    # E: [misc] "T"
 
 
 def right_batch_lifted_by_hand() -> None:
@@ -167,7 +167,7 @@ def right_batch_lifted_by_hand() -> None:
 
 
 def wrong_mode_as_a_word(network: nn.Linear[Host], samples: Labelled[Host]) -> None:
-    nn.value_and_grad(loss, network, samples, "train")  # E: [arg-type]  # E: [misc] "Batch"  # E: [misc] "Up"
+    nn.value_and_grad(loss, network, samples, "train")  # E: [arg-type]
 
 
 def right_mode_as_a_word() -> None:

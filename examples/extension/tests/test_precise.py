@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from decimal import Decimal, localcontext
+from typing import Any
 
 import numpy as np
 import pytest
@@ -153,8 +154,9 @@ def last_loss[T: mx.MlpTensor](like: T) -> float:
     model = nn.Linear.init(4, 3, like=DOUBLE, key=mx.Key(0)).map(lambda x: like.from_host(x.to_host()))
     x = DOUBLE.normal((8, 4), mx.Key(1))
     batch = mx.Labelled(like.from_host(x.to_host()), like.labels(np.arange(8) % 3))
-    trainer = mx.Trainer(model, loss, mx.Sgd(lr=0.5, momentum=0.9), key=mx.Key(2))
-    return [trainer.step(batch)["loss"] for _ in range(10)][-1]
+    # pyright does not solve the call in a function that is generic itself.
+    trainer = mx.Trainer(model, loss, mx.Sgd(lr=0.5, momentum=0.9), key=mx.Key(2))  # pyright: ignore[reportCallIssue]
+    return [trainer.step(batch)["loss"] for _ in range(10)][-1]  # pyright: ignore[reportArgumentType]
 
 
 def test_a_layer_is_trained_and_shows_the_rounding_errors_of_the_backends() -> None:
@@ -164,6 +166,7 @@ def test_a_layer_is_trained_and_shows_the_rounding_errors_of_the_backends() -> N
     assert 1e-9 < abs(last_loss(mx.numpy()) / exact - 1.0) < 1e-4
 
 
+FLOATS: Any = np.zeros(2)
 WRONG: dict[str, tuple[Callable[[Precise], object], type[Exception], str]] = {
     "digits": (
         lambda x: x + precise(20).ones((2, 3)),
@@ -177,7 +180,7 @@ WRONG: dict[str, tuple[Callable[[Precise], object], type[Exception], str]] = {
     ),
     "matmul": (lambda x: x @ x, ShapeError, r"^matmul: \(2, 3\) @ \(2, 3\): inner dimensions differ \(3 and 2\)$"),
     "a label": (lambda x: x.pick(x.labels(np.array([0, 3]))), LabelError, r"not all are from 0 to 2$"),
-    "floats as labels": (lambda x: x.labels(np.zeros(2, np.float64)), OperandError, "expected a NumPy array of integ"),
+    "floats as labels": (lambda x: x.labels(FLOATS), OperandError, "expected a NumPy array of integ"),
     "a truth": (lambda x: bool(x), OperandError, r"^bool\(Precise\): a tensor is not one truth"),
     "no digits": (lambda x: precise(0), OperandError, "^precise: 0 digits: at least one is needed$"),
 }

@@ -51,7 +51,8 @@ def _format(argument: Argument) -> str:
     """As `struct` spells the type."""
     if isinstance(argument, bytes):
         return f"{len(argument)}s"
-    return {int: "q", float: "d", np.uint64: "Q"}[type(argument)]
+    formats: dict[type, str] = {int: "q", float: "d", np.uint64: "Q"}
+    return formats[type(argument)]
 
 
 @cache

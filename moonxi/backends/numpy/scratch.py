@@ -7,6 +7,7 @@ import threading
 from math import prod
 
 import numpy as np
+from numpy.typing import NDArray
 
 from moonxi.dtypes import HostArray
 from moonxi.traits import Shape
@@ -17,7 +18,7 @@ _LARGEST = 1 << 26
 
 class _Kept(threading.local):
     def __init__(self) -> None:
-        self.memory: dict[str, HostArray] = {}
+        self.memory: dict[str, NDArray[np.uint8]] = {}
 
 
 _kept = _Kept()

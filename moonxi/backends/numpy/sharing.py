@@ -1,6 +1,6 @@
 """Arrays from and for other libraries, by DLPack (https://dmlc.github.io/dlpack), always as copies."""
 
-from typing import Protocol
+from typing import Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ def capsule(
     """The elements as a capsule that is its consumer's alone. Raises `BufferError` for another device."""
     if device is not None and tuple(device) != (CPU, 0):
         raise BufferError(f"{name}.__dlpack__: device {tuple(device)}: it lives on the host, device {(CPU, 0)}")
-    numbers: NDArray[np.number] = np.array(array, order="C")
+    numbers = cast(NDArray[np.number], np.array(array, order="C"))  # NumPy's stubs know no other elements here
     return numbers.__dlpack__(max_version=version)
 
 
@@ -47,4 +47,4 @@ def adopted(source: SupportsDlpack, dtype: np.dtype[np.floating], /) -> NDArray[
             f"from_dlpack: {name} of {array.dtype}: expected elements of {dtype}; convert it there first, "
             "or here with x.from_host(numpy.from_dlpack(source))"
         )
-    return np.array(array, order="C")
+    return np.array(array, dtype=dtype, order="C")

@@ -170,7 +170,7 @@ class Samples:
             return Labels(ShapeTensor(shape, I64))
         if origin is Mask:
             return Mask(ShapeTensor(shape, Bool))
-        any_shape = annotation.dtype[annotation.array_type, "..."]
+        any_shape = annotation.dtype[annotation.array_type, "..."]  # pyrefly: ignore[unsupported-operation]
         for dtype in _DTYPES:
             tensor = ShapeTensor(shape, dtype)
             if isinstance(tensor, any_shape):

@@ -49,8 +49,8 @@ class DerivedElementwise(Primitives):
 
     def sign(self) -> Self:
         x = self.stop_gradient()
-        one = self.full((), 1.0)
-        return one.where(x > 0.0, (-one).where(x < 0.0, x))  # what is left is 0 or NaN
+        plus, minus = self.full((), 1.0), self.full((), -1.0)
+        return plus.where(x > 0.0, minus.where(x < 0.0, x))  # what is left is 0 or NaN
 
     def square(self) -> Self:
         return self * self
@@ -66,7 +66,7 @@ class DerivedElementwise(Primitives):
         return self.where((self >= low) & (self <= high), clipped)
 
     def sigmoid(self) -> Self:
-        small = (-self.abs()).exp()  # at most 1, so that nothing overflows
+        small: Self = (-self.abs()).exp()  # at most 1, so that nothing overflows
         return small.full((), 1.0).where(self >= 0.0, small) / (small + 1.0)
 
     def softplus(self) -> Self:

@@ -21,12 +21,14 @@ class FftTensor(ImageModelTensor, Protocol):
 
         Element ``k`` is the sum of ``x[j] * exp(-2 pi i j k / n)``. Raises `ShapeError` if ``n`` is 0 or there is no
         axis."""
+        ...
 
     def irfft(self, size: int, /) -> Self:
         """The inverse of `rfft` for ``size`` numbers: ``(..., size // 2 + 1, 2)`` gives ``(..., size)``.
 
         The imaginary parts of the first element, and of the last one if ``size`` is even, do not matter. Raises
         `ShapeError` for other sizes."""
+        ...
 
 
 class FftArray[D: Floating](NpArray[D]):

@@ -1,6 +1,8 @@
 """A layer that is written for every tensor class with the trait: on NumPy, under differentiation, or elsewhere."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from jaxtyping import Float
 
@@ -14,6 +16,10 @@ class SpectralFilter[T: FftTensor](Module[T]):
     """Multiplies each frequency of a signal by a gain of its own."""
 
     gain: Float[T, "frequencies 1"]
+
+    if TYPE_CHECKING:  # for other checkers: mypy's plugin adds it by itself
+
+        def map[U: FftTensor](self, f: Callable[[T], U], /) -> "SpectralFilter[U]": ...
 
     @classmethod
     def init(cls, size: int, *, like: T, key: Key) -> "SpectralFilter[T]":
