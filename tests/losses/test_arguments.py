@@ -24,7 +24,7 @@ from moonxi.losses import binary_cross_entropy as bce
 
 x: Any = mx.numpy().ones((2, 3))
 labels: Any = x.labels(np.zeros(2, int))
-NUMBERS: Any = [1.0, 2.0, 3.0]
+weighted: Callable[..., object] = cross_entropy
 WRONG: dict[str, tuple[Callable[..., object], tuple[Any, ...], str]] = {
     "probabilities as logits": (cross_entropy, (Probs(x), labels), "cross_entropy: Probs: expected Logits"),
     "a tensor as logits": (cross_entropy, (x, labels), "cross_entropy: NpArray: expected Logits"),
@@ -36,7 +36,7 @@ WRONG: dict[str, tuple[Callable[..., object], tuple[Any, ...], str]] = {
     ),
     "yes and no of numbers": (BinaryLogits, ([0.5],), "BinaryLogits: list: expected a tensor; bring numbers in with"),
     "weights in a list": (
-        partial(cross_entropy, weight=[1.0, 2.0, 3.0]),
+        partial(weighted, weight=[1.0, 2.0, 3.0]),
         (Logits(x), labels),
         "(weight): list: expected",
     ),
