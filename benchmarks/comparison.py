@@ -84,16 +84,21 @@ def parsed(
     """The options as they were given. What cannot be carried out ends the program before the minutes of measuring."""
     found = parser.parse_args(arguments)
     if found.torch_python is not None:
-        path = shutil.which(found.torch_python)
-        if path is None:
-            parser.error(f"--torch-python {found.torch_python}: there is no such program")
-        found.torch_python = os.path.abspath(path)  # links stay: an environment's python is one
+        found.torch_python = found_python(parser, found.torch_python)
     if min(*found.threads, *(getattr(found, name) for name in counts)) < 1:
         *first, last = (f"--{name}" for name in ("threads", *counts))
         parser.error(f"{', '.join(first)} and {last} are at least 1")
     if found.json is not None:
         found.json.parent.mkdir(parents=True, exist_ok=True)
     return found
+
+
+def found_python(parser: argparse.ArgumentParser, name: str) -> str:
+    """The path of ``--torch-python``; ends the program if there is no such."""
+    path = shutil.which(name)
+    if path is None:
+        parser.error(f"--torch-python {name}: there is no such program")
+    return os.path.abspath(path)  # links stay: an environment's python is one
 
 
 def disagreement(losses: Mapping[str, Sequence[float]], tolerance: float) -> str | None:

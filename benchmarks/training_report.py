@@ -1,0 +1,103 @@
+"""What came out of trainings side by side: a table, curves, and a summary to read."""
+
+import csv
+from collections.abc import Sequence
+from io import StringIO
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from benchmarks.training_task import Settings
+
+COLUMNS = (
+    "system",
+    "epoch",
+    "train_loss",
+    "train_accuracy",
+    "test_loss",
+    "test_accuracy",
+    "train_seconds",
+    "test_seconds",
+)
+COLOURS = ("#2563a8", "#3a7d44", "#c2571a")
+
+type Epoch = dict[str, Any]
+"""What a worker says of an epoch: the columns of the table."""
+
+
+def table(epochs: Sequence[Epoch]) -> str:
+    """Comma-separated values, a line for each epoch of each system."""
+    text = StringIO()
+    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({name: f"{v:.6g}" if isinstance(v, float) else v for name, v in one.items()} for one in epochs)
+    return text.getvalue()
+
+
+def draw(epochs: Sequence[Epoch], file: Path) -> None:
+    """Loss, accuracy and the time of each epoch."""
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import MaxNLocator
+
+    figure = Figure(figsize=(13, 3.6), layout="constrained")
+    panels = figure.subplots(1, 3)
+    for (system, own), colour in zip(by_system(epochs).items(), COLOURS, strict=False):
+        numbers = [one["epoch"] for one in own]
+        for axes, name in zip(panels, ("loss", "accuracy"), strict=False):
+            axes.plot(numbers, [one[f"train_{name}"] for one in own], color=colour, label=f"{system}, training")
+            axes.plot(numbers, [one[f"test_{name}"] for one in own], "--", color=colour, label=f"{system}, test")
+        panels[2].plot(numbers, [one["train_seconds"] for one in own], marker=".", color=colour, label=system)
+    for axes, title in zip(panels, ("loss", "accuracy", "training time of an epoch (s)"), strict=True):
+        axes.set(xlabel="epoch", title=title)
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.grid(alpha=0.3)
+        axes.legend(frameon=False, fontsize=8)
+    panels[2].set_ylim(bottom=0.0)
+    for suffix in (".svg", ".png"):
+        figure.savefig(file.with_suffix(suffix), dpi=120, metadata={"Date": None} if suffix == ".svg" else None)
+
+
+def by_system(epochs: Sequence[Epoch]) -> dict[str, list[Epoch]]:
+    """The epochs of each, in order."""
+    found: dict[str, list[Epoch]] = {}
+    for one in epochs:
+        found.setdefault(one["system"], []).append(one)
+    return {system: sorted(own, key=lambda one: one["epoch"]) for system, own in found.items()}
+
+
+def summary(settings: Settings, epochs: Sequence[Epoch], circumstances: dict[str, str]) -> str:
+    """The result as Markdown."""
+    systems = by_system(epochs)
+    reference = "PyTorch" if "PyTorch" in systems else next(iter(systems))
+    base = systems[reference]
+    lines = [
+        f"# {settings.model}: moonxi and PyTorch through {len(base)} epochs",
+        "",
+        "All begin with the same weights and see the same batches in the same order. Timed is an epoch from the making",
+        "of its first batch to the loss of its last step, and the evaluation likewise. The systems take turns, an",
+        f"epoch each. The ratio is the median of the ratios within the epochs, to {reference}; the distance is the",
+        f"largest one of a test loss from that of {reference}, over all epochs.",
+        "",
+        *(f"- {name}: {value}" for name, value in circumstances.items()),
+        "",
+        "| system | training loss | test loss | test accuracy | epoch (s) | evaluation (s) | ratio | distance |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for system, own in systems.items():
+        last = own[-1]
+        ratios = [one["train_seconds"] / other["train_seconds"] for one, other in zip(own, base, strict=True)]
+        far = max(abs(one["test_loss"] / other["test_loss"] - 1.0) for one, other in zip(own, base, strict=True))
+        lines.append(
+            f"| {system} | {last['train_loss']:.4f} | {last['test_loss']:.4f} | {last['test_accuracy']:.4f} | "
+            f"{median(one['train_seconds'] for one in own):.2f} | {median(one['test_seconds'] for one in own):.2f} | "
+            f"{median(ratios):.2f} ({min(ratios):.2f}-{max(ratios):.2f}) | {far:.1e} |"
+        )
+    first = [own[0]["train_loss"] for own in systems.values()]
+    lines += [
+        "",
+        f"The training losses of the first epoch differ by {max(first) / min(first) - 1.0:.1e} of their size.",
+        "",
+        "![loss, accuracy and epoch time](curves.svg)",
+        "",
+    ]
+    return "\n".join(lines)
