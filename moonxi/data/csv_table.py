@@ -62,12 +62,20 @@ def read_csv(
 ) -> CsvTable:
     """The columns of a CSV file (RFC 4180) whose first row names them; others are not looked at.
 
-    Blanks around a cell and empty lines are left out. Raises `OptionError` for no columns, or two of one name, and
+    Blanks around a cell and empty lines are left out. Raises `OptionError` for no columns, or two of one name, for a
+    delimiter that is not one character, or one of those that mean something else, and for an unknown encoding; and
     `DataError` if the file cannot be read, lacks a column or has it twice, has a row of another length than its header,
     or a cell that its column does not take, named by its row, counted from 1 without the header, and its line."""
     names = [column.name for column in columns]
     if not names or len(set(names)) != len(names):
         raise OptionError(f"read_csv: columns {names}: one or more, each once")
+    given: object = delimiter
+    if not isinstance(given, str) or len(given) != 1 or given in '\r\n" ':
+        raise OptionError(
+            f"read_csv: delimiter={delimiter!r}: must be one character, such as ',' or a tab, and neither a quotation "
+            "mark nor a blank or the end of a line"
+        )
+    _refuse_encoding(encoding)
     source = Path(path)
     try:
         # A mark of the byte order, which spreadsheets write, is not part of the first name.
@@ -95,6 +103,14 @@ def read_csv(
     except OSError as error:
         raise DataError(f"read_csv: {source}: cannot be read: {error.strerror or error}") from error
     return CsvTable(elements, row)
+
+
+def _refuse_encoding(encoding: str, /) -> None:
+    """Raise `OptionError` for what is the name of no encoding of text."""
+    try:
+        "a".encode(encoding)
+    except (LookupError, TypeError, ValueError) as error:
+        raise OptionError(f"read_csv: encoding={encoding!r}: {error}; such as 'utf-8' or 'latin-1'") from None
 
 
 def _lines(reader: Any, source: Path, /) -> Iterator[tuple[int, list[str]]]:  # csv has no public name for its reader

@@ -11,7 +11,7 @@ from moonxi.dtypes import F32, I64, Bool, DType, HostArray
 from moonxi.errors import NoElementsError, OperandError
 from moonxi.key import Key
 from moonxi.shapes import Sizes
-from moonxi.traits import Axes, DerivedTensor, Index, Labels, Mask, Shape, expect_held
+from moonxi.traits import Axes, DerivedTensor, Index, Labels, Mask, Shape, expect_held, foreign
 
 _NUMBERS = (float, int, Dim)
 
@@ -86,6 +86,7 @@ class SymbolicTensor(DerivedTensor["SymbolicTensor"]):
 
     @override
     def full(self, shape: Shape, fill: float, /) -> Self:
+        foreign.number("full", "fill", fill)
         return self._new(shapes.sizes("full", shape))
 
     @override

@@ -34,14 +34,17 @@ def sizes[S: Size](operation: str, shape: tuple[S, ...]) -> tuple[S, ...]:
 
 def is_shape(operation: str, shape: object) -> None:
     """Refuse what no checker would let through: sizes that are not whole numbers, or no tuple of them."""
-    if not isinstance(shape, tuple) or not all(isinstance(size, int | np.integer | Dim) for size in shape):
+    if not isinstance(shape, tuple) or not all(
+        isinstance(size, int | np.integer | Dim) and not isinstance(size, bool) for size in shape
+    ):
         raise OperandError(f"{operation}: shape {shape!r}: expected a tuple of whole numbers, such as (3, 4)")
 
 
 def axis(shape: Sizes, number: int, operation: str) -> int:
     """One axis counted from the front; raises `AxisError` if there is no such axis."""
     rank = len(shape)
-    if not isinstance(number, int | np.integer):
+    given: object = number
+    if not isinstance(given, int | np.integer) or isinstance(given, bool):
         raise OperandError(f"{operation}: axis {number!r}: expected a whole number, or a tuple of them for several")
     if not -rank <= number < rank:
         axes_there = f"axes run from {-rank} to {rank - 1}" if rank else "a scalar has no axes"

@@ -3,6 +3,8 @@
 import numpy as np
 
 from moonxi import shapes
+from moonxi.dims import Dim
+from moonxi.errors import OperandError
 
 
 def kind(value: object) -> str:
@@ -16,6 +18,12 @@ def described(value: object) -> str:
         return f"ndarray of {value.dtype} {shapes.show(value.shape)}"
     dtype = getattr(value, "dtype", None)
     return f"{type(value).__name__}[{dtype.__name__}]" if isinstance(dtype, type) else type(value).__name__
+
+
+def number(operation: str, name: str, value: object) -> None:
+    """Raise `OperandError` for what is no Python number: a text, an array, nothing at all."""
+    if not isinstance(value, int | float | Dim):
+        raise OperandError(f"{operation}: {name}={value!r:.60}: expected a Python number{advice(value)}")
 
 
 def advice(value: object) -> str:

@@ -10,7 +10,7 @@ import pytest
 
 from moonxi.backends.numpy import NpArray, numpy
 from moonxi.dtypes import F16, F32, F64, I64, Bool
-from moonxi.errors import OperandError
+from moonxi.errors import OperandError, ShapeError
 from moonxi.key import Key
 from moonxi.traits import BlasTensor, MlpTensor, Tensor
 
@@ -189,3 +189,18 @@ def test_warnings_follow_numpys_own_switch() -> None:
         zero.log()
     with np.errstate(divide="raise"), pytest.raises(FloatingPointError):
         zero.log()
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (lambda x: x.zeros((2**70,)), r"^full: \(1180591620717411303424,\): Maximum allowed dimension exceeded$"),
+        (lambda x: x.ones((2**40, 2**40)), r"^full: \(1099511627776, 1099511627776\): array is too big"),
+        (lambda x: x.uniform((2**70,), Key(0)), r"^uniform: \(1180591620717411303424,\): "),
+        (lambda x: x.normal((2**40, 2**40), Key(0)), r"^normal: \(1099511627776, 1099511627776\): "),
+        (lambda x: x.broadcast_to((2**70, 1)), r"^broadcast_to: \(1,\) to \(1180591620717411303424, 1\): "),
+    ],
+)
+def test_a_shape_larger_than_any_array_is_a_shape_error(make: Callable[[Any], object], text: str) -> None:
+    with pytest.raises(ShapeError, match=text):
+        make(numpy().ones((1,)))

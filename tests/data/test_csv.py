@@ -1,6 +1,6 @@
 import csv
 from pathlib import Path
-from typing import assert_type
+from typing import Any, assert_type
 
 import numpy as np
 import pytest
@@ -138,3 +138,34 @@ def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory, rows:
     found = read_csv(path, LENGTH, LEGS)
     assert found[LENGTH].tolist() == [length for length, _, _ in rows]
     assert found[LEGS].tolist() == [legs for _, legs, _ in rows]
+
+
+@pytest.mark.parametrize("delimiter", ["", ";;", "\n", "\r", '"', " ", None])
+def test_a_delimiter_that_is_not_one_plain_character_is_refused(tmp_path: Path, delimiter: Any) -> None:
+    with pytest.raises(OptionError) as caught:
+        read_csv(tmp_path / "x.csv", Number("a"), delimiter=delimiter)
+    assert str(caught.value).startswith(f"read_csv: delimiter={delimiter!r}: must be one character, such as ")
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text"),
+    [
+        ("utf-9", "unknown encoding: utf-9"),
+        ("base64", "'base64' is not a text encoding"),
+        ("a\0b", "embedded null character"),
+        (None, "encode() argument 'encoding' must be str, not None"),
+    ],
+)
+def test_an_encoding_that_is_none_is_refused(tmp_path: Path, encoding: Any, text: str) -> None:
+    with pytest.raises(OptionError) as caught:
+        read_csv(tmp_path / "x.csv", Number("a"), encoding=encoding)
+    assert str(caught.value).startswith(f"read_csv: encoding={encoding!r}: {text}")
+
+
+def test_another_delimiter_and_encoding_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_bytes("größe\tb\n1\t2\n".encode("latin-1"))
+    height = Number("größe")
+    assert read_csv(path, height, delimiter="\t", encoding="latin-1")[height].tolist() == [1.0]
+    with pytest.raises(DataError, match=r"x\.csv: expected text in utf-8: "):
+        read_csv(path, height, delimiter="\t")

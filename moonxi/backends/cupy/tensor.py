@@ -132,6 +132,7 @@ class CudaTensor[D: Floating](DerivedTensor["CudaTensor[D]"]):
 
     @override
     def full(self, shape: Shape, fill: float, /) -> Self:
+        foreign.number("full", "fill", fill)
         return self._made(self.space.full(shapes.sizes("full", shape), float(fill)))
 
     @override

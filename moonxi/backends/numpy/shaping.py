@@ -7,6 +7,7 @@ import numpy as np
 from moonxi import shapes
 from moonxi.backends.numpy.reducing import NumpyReducing
 from moonxi.dtypes import Floating
+from moonxi.errors import ShapeError
 from moonxi.traits import Index, Shape
 
 
@@ -37,9 +38,9 @@ class NumpyShaping[D: Floating](NumpyReducing[D]):
     def broadcast_to(self, shape: Shape, /) -> Self:
         try:
             return type(self)(np.broadcast_to(self.data, shape))
-        except (TypeError, ValueError):
+        except (TypeError, ValueError) as error:
             shapes.broadcast_to(self.shape, shape)
-            raise
+            raise ShapeError(f"broadcast_to: {shapes.show(self.shape)} to {shapes.show(shape)}: {error}") from error
 
     @override
     def __getitem__(self, index: Index, /) -> Self:

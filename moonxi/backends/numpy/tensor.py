@@ -1,5 +1,6 @@
 """The trait `Tensor` on NumPy."""
 
+from collections.abc import Callable
 from typing import Any, Self, override
 
 import numpy as np
@@ -9,12 +10,14 @@ from moonxi import shapes
 from moonxi.backends.numpy import random
 from moonxi.backends.numpy.indexed import NumpyIndexed
 from moonxi.dtypes import Floating, HostArray
-from moonxi.errors import LabelError, OperandError
+from moonxi.errors import LabelError, MoonxiError, OperandError, ShapeError
 from moonxi.key import Key
 from moonxi.traits import Labels, Shape
-from moonxi.traits.foreign import described, kind
+from moonxi.traits.foreign import described, kind, number
 
 _LARGEST = np.iinfo(np.int64).max
+
+type Draw = Callable[[Shape, Key, np.dtype[np.floating]], NDArray[np.floating]]
 
 
 class NumpyTensor[D: Floating](NumpyIndexed[D]):
@@ -24,11 +27,12 @@ class NumpyTensor[D: Floating](NumpyIndexed[D]):
 
     @override
     def full(self, shape: Shape, fill: float, /) -> Self:
+        number("full", "fill", fill)
         try:
             return type(self)(np.full(shape, fill, self.data.dtype))
-        except (TypeError, ValueError):
+        except (TypeError, ValueError) as error:
             shapes.sizes("full", shape)
-            raise
+            raise ShapeError(f"full: {shapes.show(shape)}: {error}") from error
 
     @override
     def from_host(self, array: HostArray | NDArray[np.integer], /) -> Self:
@@ -53,11 +57,19 @@ class NumpyTensor[D: Floating](NumpyIndexed[D]):
 
     @override
     def uniform(self, shape: Shape, key: Key, /) -> Self:
-        return type(self)(random.uniform(shapes.sizes("uniform", shape), key, self.data.dtype))
+        return self._drawn("uniform", random.uniform, shape, key)
 
     @override
     def normal(self, shape: Shape, key: Key, /) -> Self:
-        return type(self)(random.normal(shapes.sizes("normal", shape), key, self.data.dtype))
+        return self._drawn("normal", random.normal, shape, key)
+
+    def _drawn(self, operation: str, draw: Draw, shape: Shape, key: Key) -> Self:
+        try:
+            return type(self)(draw(shapes.sizes(operation, shape), key, self.data.dtype))
+        except (OverflowError, ValueError) as error:
+            if isinstance(error, MoonxiError):
+                raise
+            raise ShapeError(f"{operation}: {shapes.show(shape)}: {error}") from error
 
     @override
     def to_host(self) -> HostArray:

@@ -6,6 +6,7 @@ from moonxi import shapes
 from moonxi.dims import Dim
 from moonxi.errors import OperandError, OptionError
 from moonxi.traits.derived.primitives import Primitives
+from moonxi.traits.foreign import number
 from moonxi.traits.labels import Mask
 
 
@@ -60,6 +61,8 @@ class DerivedElementwise(Primitives):
         return -(-self).maximum(-other)
 
     def clip(self, low: float, high: float, /) -> Self:
+        number("clip", "low", low)
+        number("clip", "high", high)
         if low > high:
             raise OptionError(f"clip: from {low} to {high}: the lower bound cannot be greater than the upper")
         clipped = self.stop_gradient().maximum(low).minimum(high)

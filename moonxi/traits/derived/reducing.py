@@ -6,7 +6,9 @@ from typing import Self
 from moonxi import shapes
 from moonxi.dims import provably_at_most
 from moonxi.errors import OptionError
+from moonxi.settings import whole
 from moonxi.traits.derived.shaping import DerivedShaping
+from moonxi.traits.foreign import number
 from moonxi.traits.notation import Axes
 
 
@@ -45,6 +47,7 @@ class DerivedReducing(DerivedShaping):
         return prod(self.shape[axis] for axis in shapes.axes(self.shape, axes, operation))
 
     def var(self, axes: Axes = None, /, *, correction: int = 1, keepdims: bool = False) -> Self:
+        whole("var", 0, correction=correction)
         left = self._count(axes, "var") - correction
         squares = (self - self.mean(axes, keepdims=True)).square().sum(axes, keepdims=keepdims)
         return squares * (nan if provably_at_most(left, 0) else 1.0 / left)
@@ -57,6 +60,7 @@ class DerivedReducing(DerivedShaping):
         return -(-self).max(axes, keepdims=keepdims)
 
     def norm(self, axes: Axes = None, /, *, order: float = 2.0, keepdims: bool = False) -> Self:
+        number("norm", "order", order)
         if not order >= 1.0:
             raise OptionError(f"norm: order {order}: a norm has an order of at least 1, or math.inf")
         size = self.abs()
