@@ -2,11 +2,14 @@
 
 mypy asks the plugins in order and takes the first hook it gets. The hooks for calls are wanted for every call, so
 they also run what mypy's own plugin would have done. A failure inside must not break a user's mypy run: the call
-then counts as checked. ``mypy --show-traceback`` lets it through.
+then counts as checked. ``mypy --show-traceback`` tells of it on standard error.
 """
 
+import sys
 from collections.abc import Callable
 from functools import partial
+from traceback import format_exc
+from typing import TYPE_CHECKING
 
 from mypy.checker import TypeChecker
 from mypy.nodes import FuncDef, MypyFile, TypeAlias, TypeInfo
@@ -25,8 +28,11 @@ from moonxi.mypy_plugin.module_map import add_map, is_module
 from moonxi.mypy_plugin.shapes.aliases import note_aliases
 from moonxi.mypy_plugin.shapes.attached import ANNOTATED, attach, text_of
 from moonxi.mypy_plugin.shapes.formulas import note_formulas
-from moonxi.mypy_plugin.shapes.marker import METHOD, is_mark, plant
+from moonxi.mypy_plugin.shapes.marker import METHOD, imports_moonxi, is_mark, is_marked, plant
 from moonxi.mypy_plugin.traits import is_trait
+
+if TYPE_CHECKING:
+    from moonxi.mypy_plugin.shapes.module import Module
 
 
 def _is_own(name: str) -> bool:
@@ -56,7 +62,7 @@ class MapOnly(Plugin):
             return run()
         except Exception:
             if self.options.show_traceback:
-                raise
+                print(f"moonxi.mypy_plugin: note: a check failed:\n{format_exc()}", file=sys.stderr)
             return None
 
 
@@ -70,6 +76,8 @@ class MoonxiPlugin(MapOnly):
         self._conformance = Conformance()
         self._default_next = ""
         self._planted: MypyFile | None = None
+        self._module: Module | None = None
+        self._called_in: tuple[MypyFile, FuncDef | None] | None = None
 
     def get_function_hook(self, fullname: str) -> Callable[[FunctionContext], Type]:
         return partial(self._function, fullname, self._default.get_function_hook(fullname))
@@ -122,11 +130,29 @@ class MoonxiPlugin(MapOnly):
         """Check the shapes in the function of which the mark is the first statement."""
         if not isinstance(ctx.api, TypeChecker) or not ctx.api.in_checked_function():
             return
-        function = ctx.api.scope.current_function()
-        if isinstance(function, FuncDef):
-            from moonxi.mypy_plugin.shapes.check import check_function  # takes a moment, and many runs check nothing
+        self._check_shapes(ctx.api)
 
-            check_function(ctx.api, function)
+    def _check_shapes(self, checker: TypeChecker) -> None:
+        """Check the function that mypy is in, and before the first one of a file what is outside of its functions."""
+        from moonxi.mypy_plugin.shapes.module import Module  # takes a moment, and many runs check nothing
+
+        if self._module is None or self._module.tree is not checker.tree:
+            self._module = Module(checker)
+        function = checker.scope.current_function()
+        if isinstance(function, FuncDef):
+            self._module.check(checker, function)
+
+    def _unmarked(self, checker: TypeChecker) -> None:
+        """The same at the first call in a function or file in which no type of moonxi is written."""
+        function = checker.scope.current_function()
+        place = checker.tree, function if isinstance(function, FuncDef) else None
+        if place == self._called_in or any(checker.msg.errors.get_watchers()):
+            return
+        self._called_in = place
+        if not imports_moonxi(checker.tree) or not checker.in_checked_function():
+            return
+        if place[1] is None or not is_marked(place[1]):
+            self._check_shapes(checker)
 
     def _annotated(self, fullname: str, ctx: AnalyzeTypeContext) -> Type:
         typ = self._own_type(fullname, ctx)
@@ -145,11 +171,13 @@ class MoonxiPlugin(MapOnly):
     def _call(self, fullname: str, ctx: FunctionContext | MethodContext) -> Type | None:
         if not isinstance(ctx.api, TypeChecker):
             return None
-        module = ctx.api.tree.fullname
-        self._conformance.prepare(module, ctx.api.modules)
+        checker = ctx.api
+        module = checker.tree.fullname
+        self._conformance.prepare(module, checker.modules)
         if not _is_own(module):
             self._conformance.learn(ctx.default_return_type)
-        return checked(ctx, fullname, ctx.api)
+        self._guarded(lambda: self._unmarked(checker))
+        return checked(ctx, fullname, checker)
 
     def _trait(self, fullname: str, name: str, ctx: AnalyzeTypeContext) -> Type:
         self._guarded(lambda: self._annotations.check(ctx, name))
@@ -181,4 +209,5 @@ class MoonxiPlugin(MapOnly):
         file = semantic.cur_mod_node
         if file is not self._planted and not file.is_stub:
             self._planted = file
+            self._module = None  # what was known of a file may be so no longer
             plant(file.defs)

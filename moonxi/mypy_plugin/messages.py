@@ -10,6 +10,9 @@ from mypy.types import Instance, ProperType, Type, TypeVarType, get_proper_type
 
 TENSOR_MIX: Final = ErrorCode("tensor-mix", "Report calls and annotations that mix or forget tensor classes", "moonxi")
 TENSOR_SHAPE: Final = ErrorCode("tensor-shape", "Report operations on tensors whose shapes do not fit", "moonxi")
+TENSOR_BROADCAST: Final = ErrorCode("tensor-broadcast", "Report axes that meet themselves in broadcasting", "moonxi")
+TENSOR_RESHAPE: Final = ErrorCode("tensor-reshape", "Report reshapes that mix named axes up", "moonxi")
+SHAPE_CODES: Final = (TENSOR_SHAPE, TENSOR_BROADCAST, TENSOR_RESHAPE)
 
 _GRAD = "moonxi.autodiff.tensor.Grad"
 

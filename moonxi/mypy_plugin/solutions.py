@@ -22,6 +22,7 @@ from mypy.types import (
     TypeVarId,
     TypeVarType,
     UninhabitedType,
+    UnpackType,
     get_proper_type,
 )
 
@@ -163,6 +164,8 @@ def _functions(
         for expected in signatures(signature.arg_types[formal]):
             passed_on = expected.param_spec()
             fixed = expected.arg_types[:-2] if passed_on else expected.arg_types
+            if any(isinstance(typ, UnpackType) for typ in fixed):  # as many arguments as there happen to be
+                continue
             for index in indices:
                 given = [Actual(arguments[index].expression, expand_type(typ, types), ARG_POS, None) for typ in fixed]
                 if passed_on:

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from jaxtyping import Float
+
 from moonxi import settings
 from moonxi.nn import activation_functions as functions
 from moonxi.nn.activation_functions import GeluForm
@@ -14,7 +16,7 @@ from moonxi.traits import Tensor
 class Relu(Layer):
     """The larger of each element and 0."""
 
-    def forward[T: Tensor](self, x: T, mode: Mode | None = None, /) -> T:
+    def forward[T: Tensor](self, x: Float[T, "*axes"], mode: Mode | None = None, /) -> Float[T, "*axes"]:
         """Element by element; ``mode`` makes no difference."""
         return x.relu()
 
@@ -23,7 +25,7 @@ class Relu(Layer):
 class Tanh(Layer):
     """The hyperbolic tangent."""
 
-    def forward[T: Tensor](self, x: T, mode: Mode | None = None, /) -> T:
+    def forward[T: Tensor](self, x: Float[T, "*axes"], mode: Mode | None = None, /) -> Float[T, "*axes"]:
         """Element by element; ``mode`` makes no difference."""
         return x.tanh()
 
@@ -32,7 +34,7 @@ class Tanh(Layer):
 class Sigmoid(Layer):
     """1 / (1 + exp(-x))."""
 
-    def forward[T: Tensor](self, x: T, mode: Mode | None = None, /) -> T:
+    def forward[T: Tensor](self, x: Float[T, "*axes"], mode: Mode | None = None, /) -> Float[T, "*axes"]:
         """Element by element; ``mode`` makes no difference."""
         return x.sigmoid()
 
@@ -41,7 +43,7 @@ class Sigmoid(Layer):
 class Silu(Layer):
     """`silu`: x * sigmoid(x)."""
 
-    def forward[T: Tensor](self, x: T, mode: Mode | None = None, /) -> T:
+    def forward[T: Tensor](self, x: Float[T, "*axes"], mode: Mode | None = None, /) -> Float[T, "*axes"]:
         """Element by element; ``mode`` makes no difference."""
         return functions.silu(x)
 
@@ -56,7 +58,7 @@ class Gelu(Layer):
         functions.check_form("Gelu", self.form)
         super().__post_init__()
 
-    def forward[T: Tensor](self, x: T, mode: Mode | None = None, /) -> T:
+    def forward[T: Tensor](self, x: Float[T, "*axes"], mode: Mode | None = None, /) -> Float[T, "*axes"]:
         """Element by element; ``mode`` makes no difference."""
         return functions.gelu(x, form=self.form)
 
@@ -71,7 +73,7 @@ class Elu(Layer):
         settings.numbers("Elu", settings.ANY, alpha=self.alpha)
         super().__post_init__()
 
-    def forward[T: Tensor](self, x: T, mode: Mode | None = None, /) -> T:
+    def forward[T: Tensor](self, x: Float[T, "*axes"], mode: Mode | None = None, /) -> Float[T, "*axes"]:
         """Element by element; ``mode`` makes no difference."""
         return functions.elu(x, alpha=self.alpha)
 
@@ -86,7 +88,7 @@ class LeakyRelu(Layer):
         settings.numbers("LeakyRelu", settings.ANY, slope=self.slope)
         super().__post_init__()
 
-    def forward[T: Tensor](self, x: T, mode: Mode | None = None, /) -> T:
+    def forward[T: Tensor](self, x: Float[T, "*axes"], mode: Mode | None = None, /) -> Float[T, "*axes"]:
         """Element by element; ``mode`` makes no difference."""
         return functions.leaky_relu(x, slope=self.slope)
 
@@ -101,7 +103,7 @@ class Softplus(Layer):
         settings.numbers("Softplus", settings.POSITIVE, beta=self.beta)
         super().__post_init__()
 
-    def forward[T: Tensor](self, x: T, mode: Mode | None = None, /) -> T:
+    def forward[T: Tensor](self, x: Float[T, "*axes"], mode: Mode | None = None, /) -> Float[T, "*axes"]:
         """Element by element; ``mode`` makes no difference."""
         return functions.softplus(x, beta=self.beta)
 
@@ -110,7 +112,7 @@ class Softplus(Layer):
 class Mish(Layer):
     """`mish`: x * tanh(softplus(x))."""
 
-    def forward[T: Tensor](self, x: T, mode: Mode | None = None, /) -> T:
+    def forward[T: Tensor](self, x: Float[T, "*axes"], mode: Mode | None = None, /) -> Float[T, "*axes"]:
         """Element by element; ``mode`` makes no difference."""
         return functions.mish(x)
 
@@ -119,7 +121,7 @@ class Mish(Layer):
 class Hardswish(Layer):
     """`hardswish`: x * min(max(x + 3, 0), 6) / 6."""
 
-    def forward[T: Tensor](self, x: T, mode: Mode | None = None, /) -> T:
+    def forward[T: Tensor](self, x: Float[T, "*axes"], mode: Mode | None = None, /) -> Float[T, "*axes"]:
         """Element by element; ``mode`` makes no difference."""
         return functions.hardswish(x)
 
@@ -130,6 +132,6 @@ class Softmax(Layer):
 
     axis: int = -1
 
-    def forward[T: Tensor](self, x: T, mode: Mode | None = None, /) -> T:
+    def forward[T: Tensor](self, x: Float[T, "*axes"], mode: Mode | None = None, /) -> Float[T, "*axes"]:
         """The shape stays; ``mode`` makes no difference."""
         return x.softmax(self.axis)

@@ -38,7 +38,7 @@ class Dropout(Layer):
         settings.numbers(type(self).__name__, settings.UNIT, rate=self.rate)
         super().__post_init__()
 
-    def forward[T: Tensor](self, x: T, mode: Mode, /) -> T:
+    def forward[T: Tensor](self, x: Float[T, "*axes"], mode: Mode, /) -> Float[T, "*axes"]:
         """The mode must be given: `Train` brings the key, `Eval` switches it off."""
         match mode:
             case Train(key):
@@ -57,7 +57,9 @@ class Dropout2d(Layer):
         settings.numbers(type(self).__name__, settings.UNIT, rate=self.rate)
         super().__post_init__()
 
-    def forward[T: Tensor](self, x: Float[T, "batch channels height width"], mode: Mode, /) -> T:
+    def forward[T: Tensor](
+        self, x: Float[T, "batch channels height width"], mode: Mode, /
+    ) -> Float[T, "batch channels height width"]:
         """The mode must be given: `Train` brings the key, `Eval` switches it off."""
         match mode:
             case Train(key):

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Protocol
 
+from jaxtyping import Float
+
 from moonxi.nn.layer import Layer
 from moonxi.nn.mode import Mode
 from moonxi.traits import Tensor
@@ -18,7 +20,7 @@ class Function(Protocol):
 class Identity(Layer):
     """What comes in goes out: the place of a layer that is left out."""
 
-    def forward[T: Tensor](self, x: T, mode: Mode | None = None, /) -> T:
+    def forward[T: Tensor](self, x: Float[T, "*axes"], mode: Mode | None = None, /) -> Float[T, "*axes"]:
         """``x`` itself; ``mode`` makes no difference."""
         return x
 

@@ -363,7 +363,7 @@ def test_a_forward_that_calls_that_of_its_base_checks_both() -> None:
             return x
 
     class Narrow(Base):
-        def forward(self, x: Float[Array, "3"]) -> Float[Array, "n"]:
+        def forward(self, x: Float[Array, "3"]) -> Float[Array, "n"]:  # type: ignore[tensor-shape]  # narrower on purpose
             return super().forward(x[None])
 
     with pytest.raises(ShapeError, match=r'^Narrow\.forward: argument x: expected Float\[T, "3"\]'):

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from mypy.nodes import (
     AssignmentStmt,
     Block,
+    CallExpr,
     ClassDef,
     Decorator,
     DelStmt,
@@ -14,18 +15,25 @@ from mypy.nodes import (
     IfStmt,
     Import,
     ImportFrom,
+    IndexExpr,
     ListExpr,
     MatchStmt,
+    MemberExpr,
     NameExpr,
     Node,
     OperatorAssignmentStmt,
     StarExpr,
+    Statement,
     TryStmt,
     TupleExpr,
     WhileStmt,
     WithStmt,
 )
 from mypy.patterns import AsPattern, ClassPattern, MappingPattern, OrPattern, Pattern, SequencePattern, StarredPattern
+
+from moonxi.mypy_plugin.shapes.walk import walked
+
+_CHANGES = ("append", "extend", "insert", "pop", "remove", "clear", "reverse", "sort")
 
 
 def bound_names(nodes: Iterable[Node | None]) -> Iterator[str]:
@@ -63,7 +71,7 @@ def bound_names(nodes: Iterable[Node | None]) -> Iterator[str]:
                 yield from bound_names([node.body, *node.handlers, node.else_body, node.finally_body])
             case MatchStmt():
                 for pattern in node.patterns:
-                    yield from _captured(pattern)
+                    yield from captured_names(pattern)
                 yield from bound_names(node.bodies)
 
 
@@ -78,7 +86,7 @@ def _targets(targets: Iterable[Expression | None]) -> Iterator[str]:
                 yield from _targets(target.items)
 
 
-def _captured(pattern: Pattern | None) -> Iterator[str]:
+def captured_names(pattern: Pattern | None) -> Iterator[str]:
     """The names that a pattern binds."""
     inner: list[Pattern | None] = []
     match pattern:
@@ -95,4 +103,32 @@ def _captured(pattern: Pattern | None) -> Iterator[str]:
         case ClassPattern():
             inner = [*pattern.positionals, *pattern.keyword_values]
     for one in inner:
-        yield from _captured(one)
+        yield from captured_names(one)
+
+
+def changed_names(nodes: Iterable[Statement]) -> set[str]:
+    """The names of lists that the statements change, in functions within them too."""
+    return {name for node in walked(nodes) for name in _changed(node)}
+
+
+def _changed(node: Node) -> Iterator[str]:
+    match node:
+        case CallExpr(callee=MemberExpr(name=change, expr=NameExpr(name=name))) if change in _CHANGES:
+            yield name
+        case AssignmentStmt():
+            yield from _of_parts(node.lvalues)
+        case OperatorAssignmentStmt():
+            yield from _of_parts([node.lvalue])
+            yield from _targets([node.lvalue])
+        case DelStmt():
+            yield from _of_parts([node.expr])
+
+
+def _of_parts(targets: Iterable[Expression]) -> Iterator[str]:
+    """``x`` for ``x[0]``."""
+    for target in targets:
+        match target:
+            case IndexExpr(base=NameExpr(name=name)):
+                yield name
+            case TupleExpr() | ListExpr():
+                yield from _of_parts(target.items)

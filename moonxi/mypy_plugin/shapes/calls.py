@@ -1,69 +1,88 @@
 """Calls of functions, methods and classes with annotated shapes: the names within one call stand for one size each."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 
-from mypy.nodes import ARG_NAMED, ARG_OPT, ARG_POS, CallExpr, Context, Expression, FuncDef, TypeInfo, Var
+from mypy.nodes import Context, FuncDef, TypeInfo, Var
 from mypy.types import CallableType, Instance, ProperType, TupleType, Type, get_proper_type
 
 from moonxi import shapes
-from moonxi.dims import Dim
+from moonxi.dims import Dim, unknowns
+from moonxi.mypy_plugin.shapes.arguments import Argument, Given, given, parameter_names
 from moonxi.mypy_plugin.shapes.attached import attached, declared
-from moonxi.mypy_plugin.shapes.layers import fields_of_init
+from moonxi.mypy_plugin.shapes.functions import is_at_hand, looked_into
+from moonxi.mypy_plugin.shapes.layers import fields_of_init, result_of_forward
 from moonxi.mypy_plugin.shapes.objects import Maker, Object, is_frozen
 from moonxi.mypy_plugin.shapes.run import Run
-from moonxi.mypy_plugin.shapes.values import UNKNOWN, is_known, shape_of
+from moonxi.mypy_plugin.shapes.values import TENSOR, UNKNOWN, Each, Function, is_known, shape_of
 from moonxi.shapes.specification import Names, fits
 
 _BRACES = re.compile(r"\{([^{}]+)\}")
 
-type Given = tuple[str, Type | None, object, Expression]
-"""An argument: the name of its parameter, or the number where only the place counts, the type with which that is
-declared, the value, and how it is written."""
 
-
-def call(run: Run, function: FuncDef, receiver: object, written: CallExpr, values: Sequence[object]) -> object:
+def call(
+    run: Run,
+    function: FuncDef,
+    receiver: object,
+    arguments: Sequence[Argument],
+    written: Context,
+    outside: Mapping[str, object] | None = None,
+) -> object:
     """Check the arguments of a call, and give its result."""
-    typ = function.type
-    if not isinstance(typ, CallableType):
-        return UNKNOWN
     bound = receiver is not None and not function.is_static
-    given = list(_given(typ, int(bound), written, values))
+    found, complete = given(function, int(bound), arguments)
     name = f"{receiver.info.name}.{function.name}" if isinstance(receiver, Object) else function.name
-    maker = _maker(run, given, receiver)
-    for one in given:
-        _check(run, maker, one, name)
-    return _result(run, maker, typ.ret_type, f"{name}()")
+    maker = _maker(run, function, found, receiver)
+    wrong = [one for one in found if _is_wrong(run, maker, one, name)]
+    typ = function.type if isinstance(function.type, CallableType) else None
+    result = _result(run, maker, typ.ret_type, f"{name}()") if typ is not None else UNKNOWN
+    if wrong:
+        return result
+    if isinstance(receiver, Object):
+        ruled = result_of_forward(function.fullname, receiver, found[0].value if found else UNKNOWN, run.equations)
+        if ruled is not UNKNOWN:
+            return ruled
+    if is_at_hand(run, function) and (_is_open(result) or (isinstance(receiver, Object) and receiver.exact)):
+        body = Function(function, receiver if bound else None, outside or {})
+        seen = looked_into(run, body, found, written, name, complete=complete)
+        return seen if _is_open(result) and seen is not UNKNOWN else result
+    return result
 
 
-def made(run: Run, info: TypeInfo, written: CallExpr, values: Sequence[object]) -> object:
+def made(run: Run, info: TypeInfo, arguments: Sequence[Argument], written: Context) -> object:
     """Check the arguments of a class whose fields are annotated, and give the new object."""
     init = info.get("__init__")
-    typ = init.node.type if init is not None and isinstance(init.node, FuncDef) else None
-    if not is_frozen(info) or not isinstance(typ, CallableType):
+    function = init.node if init is not None and isinstance(init.node, FuncDef) else None
+    if not is_frozen(info) or function is None:
         return UNKNOWN
+    found, complete = given(function, 1, arguments)
     new = Object(info, info.name, run.equations.fresh)
-    given = [
-        (name, declared(info, name), value, expression)
-        for name, _, value, expression in _given(typ, 1, written, values)
-        if _is_field(info, name)
-    ]
     new.maker.arguments["self"] = new
-    for one in given:
-        _check(run, new.maker, one, info.name)
-    new.fields.update({name: value for name, _, value, _ in given if is_known(value)})
+    names = parameter_names(function)
+    wrong = False
+    for one in found:
+        name = names[one.place] or one.name
+        if _is_field(info, name):
+            wrong |= _is_wrong(
+                run, new.maker, Given(one.place, name, declared(info, name), one.value, one.expression), info.name
+            )
+            several = function.arg_kinds[one.place].is_star()
+            value = tuple(other.value for other in found if other.place == one.place) if several else one.value
+            if value is not UNKNOWN and value is not TENSOR and (complete or not several):
+                new.fields[name] = value
+    new.exact = complete and not wrong
     return new
 
 
-def initialised(run: Run, info: TypeInfo, function: FuncDef, written: CallExpr, values: Sequence[object]) -> object:
+def initialised(run: Run, info: TypeInfo, function: FuncDef, arguments: Sequence[Argument]) -> object:
     """The layer that a class method such as ``Linear.init`` makes; None if it is no such method."""
     shapes_of_fields = fields_of_init(function.fullname)
-    if shapes_of_fields is None or not isinstance(function.type, CallableType):
+    if shapes_of_fields is None:
         return None
-    new = Object(info, info.name, run.equations.fresh)
-    arguments = {name: value for name, _, value, _ in _given(function.type, 1, written, values)}
-    for name, value in shapes_of_fields(arguments).items():
+    new = Object(info, info.name, run.equations.fresh, exact=True)
+    found, _ = given(function, 1, arguments)
+    for name, value in shapes_of_fields({one.name: one.value for one in found}).items():
         new.fields[name] = value
         text, shape = attached(declared(info, name)), shape_of(value)
         if text is not None and shape is not None:
@@ -94,57 +113,6 @@ def problem(run: Run, maker: Maker, text: str, value: object) -> str | None:
     return f'{shapes.show(shape)}: annotated "{text.strip()}"{where}'
 
 
-def _formulas(text: str, maker: Maker) -> Iterator[tuple[str, object]]:
-    """What stands in braces, and the size that it is."""
-    for formula in _BRACES.findall(text):
-        with suppress(Exception):  # any expression
-            value = eval(formula, {"__builtins__": {}, "len": len}, dict(maker.arguments))
-            if isinstance(value, int | Dim):
-                yield formula, value
-
-
-def _check(run: Run, maker: Maker, given: Given, function: str) -> None:
-    name, typ, value, expression = given
-    text = attached(typ)
-    found = problem(run, maker, text, value) if text is not None else None
-    if found is not None:
-        which = name if name.isdecimal() else f'"{name}"'
-        run.report(f'argument {which} of "{function}": {found}{run.said((expression, value))}', expression)
-
-
-def _maker(run: Run, given: Sequence[Given], receiver: object) -> Maker:
-    fresh = run.equations.fresh
-    arguments = {name: value for name, _, value, _ in given}
-    return Maker(lambda name: fresh(), fresh, arguments={"self": receiver, **arguments})
-
-
-def _result(run: Run, maker: Maker, typ: Type, path: str) -> object:
-    proper: ProperType = get_proper_type(typ)
-    if isinstance(proper, TupleType) and proper.partial_fallback.type.fullname == "builtins.tuple":
-        return tuple(_result(run, maker, item, path) for item in proper.items)
-    if isinstance(proper, Instance) and (proper.type.fullname == "builtins.int" or is_frozen(proper.type)):
-        return UNKNOWN  # not the same in two calls
-    return maker.value(typ, path)
-
-
-def _given(typ: CallableType, skipped: int, written: CallExpr, values: Sequence[object]) -> Iterator[Given]:
-    names, kinds, types = typ.arg_names[skipped:], typ.arg_kinds[skipped:], typ.arg_types[skipped:]
-    position = 0
-    for kind, name, value, expression in zip(written.arg_kinds, written.arg_names, values, written.args, strict=True):
-        if kind == ARG_POS and position < len(types) and kinds[position] in (ARG_POS, ARG_OPT):
-            yield names[position] or str(position + 1), types[position], value, expression
-            position += 1
-        elif kind == ARG_NAMED and name in names:
-            yield name or "", types[names.index(name)], value, expression
-        else:
-            return  # which parameters the rest belongs to depends on values
-
-
-def _is_field(info: TypeInfo, name: str) -> bool:
-    symbol = info.get(name)
-    return symbol is not None and isinstance(symbol.node, Var)
-
-
 def returned(run: Run, value: object, typ: Type | None, place: Context) -> None:
     """Check what a function returns against its annotation."""
     proper = get_proper_type(typ)
@@ -164,3 +132,52 @@ def returned(run: Run, value: object, typ: Type | None, place: Context) -> None:
     found = problem(run, maker, text, value)
     if found is not None:
         run.report(f"return: {found}", place)
+
+
+def _formulas(text: str, maker: Maker) -> Iterator[tuple[str, object]]:
+    """What stands in braces, and the size that it is."""
+    for formula in _BRACES.findall(text):
+        with suppress(Exception):  # any expression
+            value = eval(formula, {"__builtins__": {}, "len": len}, dict(maker.arguments))
+            if isinstance(value, int | Dim):
+                yield formula, value
+
+
+def _is_wrong(run: Run, maker: Maker, one: Given, function: str) -> bool:
+    """Whether an argument is not as its parameter is annotated; that is reported."""
+    text = attached(one.typ)
+    found = problem(run, maker, text, one.value) if text is not None else None
+    if found is None:
+        return False
+    which = one.name if one.name.isdecimal() else f'"{one.name}"'
+    run.report(f'argument {which} of "{function}": {found}{run.said((one.expression, one.value))}', one.expression)
+    return True
+
+
+def _maker(run: Run, function: FuncDef, found: Sequence[Given], receiver: object) -> Maker:
+    fresh = run.equations.fresh
+    arguments = {one.name: one.value for one in found}
+    return Maker(lambda name: fresh(), fresh, arguments={"self": receiver, **arguments})
+
+
+def _result(run: Run, maker: Maker, typ: Type, path: str) -> object:
+    proper: ProperType = get_proper_type(typ)
+    if isinstance(proper, TupleType) and proper.partial_fallback.type.fullname == "builtins.tuple":
+        return tuple(_result(run, maker, item, path) for item in proper.items)
+    if isinstance(proper, Instance) and (proper.type.fullname == "builtins.int" or is_frozen(proper.type)):
+        return UNKNOWN  # not the same in two calls
+    value = maker.value(typ, path)
+    return UNKNOWN if isinstance(value, Each) else value
+
+
+def _is_open(result: object) -> bool:
+    """Whether the body of a function may tell more of its result than the annotation."""
+    if isinstance(result, tuple):
+        return any(map(_is_open, result))
+    shape = shape_of(result)
+    return not is_known(result) if shape is None else any(map(unknowns, shape))
+
+
+def _is_field(info: TypeInfo, name: str) -> bool:
+    symbol = info.get(name)
+    return symbol is not None and isinstance(symbol.node, Var)

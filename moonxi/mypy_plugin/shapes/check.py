@@ -1,59 +1,71 @@
 """The check of one function: run on shapes, and what is wrong in every run reported."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 
-from mypy.checker import TypeChecker
-from mypy.nodes import ARG_STAR, ARG_STAR2, Context, FuncDef, SymbolTableNode, Var
-from mypy.types import CallableType, Type
+from mypy.nodes import ARG_STAR, ARG_STAR2, FuncDef, SymbolTableNode, Var
+from mypy.types import CallableType, Instance, Type, get_proper_type
 
 from moonxi.dims import Size, unknown
-from moonxi.errors import ShapeError
-from moonxi.mypy_plugin.messages import TENSOR_SHAPE
 from moonxi.mypy_plugin.shapes.attached import attached, declared
-from moonxi.mypy_plugin.shapes.equations import Equations, named
+from moonxi.mypy_plugin.shapes.composition import RANKS
+from moonxi.mypy_plugin.shapes.equations import Equations, argument, named
+from moonxi.mypy_plugin.shapes.functions import prepare
 from moonxi.mypy_plugin.shapes.objects import Maker, Object, is_frozen
-from moonxi.mypy_plugin.shapes.run import Run, Stop
-from moonxi.mypy_plugin.shapes.statements import run_block
+from moonxi.mypy_plugin.shapes.run import Found, Run, Stop, Surroundings
+from moonxi.mypy_plugin.shapes.texts import items, names, texts
 from moonxi.mypy_plugin.shapes.values import UNKNOWN
-from moonxi.shapes.specification import Item, read
-
-_RANKS = (1, 2)
-"""How many axes ``*batch`` stands for, one run each: what is wrong in all of them is wrong."""
 
 
-def check_function(checker: TypeChecker, function: FuncDef) -> None:
-    """Report where shapes in the body of a function do not fit."""
+def errors_of(
+    around: Surroundings, function: FuncDef, outer: Run | None = None, outside: Mapping[str, object] | None = None
+) -> Found:
+    """What is wrong in the body of a function, whatever it is given.
+
+    Of one within another ``outside`` are the names around it; names of sizes that are not in the annotations of the
+    other one are any sizes then, as it may be made for what is around it."""
     typ = function.type
-    if not isinstance(typ, CallableType) or not checker.msg.errors.is_error_code_enabled(TENSOR_SHAPE):
-        return
-    starred = any(item.several for text in _texts(typ.arg_types) for item in _items(text))
-    found = [_errors(function, typ, rank) for rank in (_RANKS if starred else _RANKS[:1])]
-    for place, (context, message) in found[0].items():
-        if all(place in other for other in found[1:]):
-            checker.fail(message, context, code=TENSOR_SHAPE)
+    if not isinstance(typ, CallableType):
+        return {}
+    starred = any(item.several for text in texts(typ.arg_types) for item in items(text))
+    found = [_errors(around, function, typ, rank, outer, outside or {}) for rank in (RANKS if starred else RANKS[:1])]
+    return {place: error for place, error in found[0].items() if all(place in other for other in found[1:])}
 
 
-def _errors(function: FuncDef, typ: CallableType, rank: int) -> dict[tuple[int, int], tuple[Context, str]]:
+def _errors(
+    around: Surroundings,
+    function: FuncDef,
+    typ: CallableType,
+    rank: int,
+    outer: Run | None,
+    outside: Mapping[str, object],
+) -> Found:
     equations = Equations()
-    maker = Maker(named, equations.fresh)
-    for text in _texts(typ.arg_types):
-        for item in _items(text):
-            if item.several and item.text:
-                sizes: tuple[Size, ...] = tuple(named(f"{item.text}{number}") for number in range(1, rank + 1))
-                maker.names.several.setdefault(item.text, sizes)
-    run = Run(maker, equations, _result(function, typ))
+
+    def size(name: str) -> Size:
+        return named(name) if outer is None or name in outer.maker.names.sizes else unknown(f"{name}'")
+
+    maker = Maker(size, equations.fresh)
+    for item in (item for text in texts(typ.arg_types) for item in items(text)):
+        if item.several and item.text:
+            several = tuple(size(f"{item.text}{number}") for number in range(1, rank + 1))
+            if outer is not None:
+                several = outer.maker.names.several.get(item.text, several)
+            maker.names.several.setdefault(item.text, several)
+    run = Run(around, maker, equations, _result(function, typ), values=dict(outside), chain=(function,))
+    prepare(run, function)
     _arguments(run, function, typ)
     with suppress(Stop):
-        run_block(run, function.body.body)
+        around.execute(run, function.body.body)
     return run.errors
 
 
 def _arguments(run: Run, function: FuncDef, typ: CallableType) -> None:
     """Values for the parameters; those of integers and objects first, as shapes may speak of them in braces."""
     parameters = list(zip(function.arguments, typ.arg_types, typ.arg_kinds, strict=True))
-    for number, (argument, declared_type, kind) in enumerate(parameters):
-        name = argument.variable.name
+    for number, (parameter, declared_type, kind) in enumerate(parameters):
+        name = parameter.variable.name
+        run.values.pop(name, None)
         if number == 0 and function.info and not function.is_static:
             run.values[name] = _receiver(run, function, typ)
         elif kind in (ARG_STAR, ARG_STAR2):
@@ -61,25 +73,34 @@ def _arguments(run: Run, function: FuncDef, typ: CallableType) -> None:
         elif attached(declared_type) is None:
             run.values[name] = run.maker.value(declared_type, name)
         run.maker.arguments[name] = run.values.get(name, UNKNOWN)
-    for argument, declared_type, _ in parameters:
-        name = argument.variable.name
+    integers = [parameter.variable.name for parameter, declared_type, _ in parameters if _is_integer(declared_type)]
+    run.equations.apart |= {str(argument(name)) for name in integers}
+    for parameter, declared_type, _ in parameters:
+        name = parameter.variable.name
         if name not in run.values:
             value = run.maker.arguments[name] = run.values[name] = run.maker.value(declared_type, name)
             run.annotate(value, attached(declared_type))
 
 
+def _is_integer(typ: Type) -> bool:
+    proper = get_proper_type(typ)
+    return isinstance(proper, Instance) and proper.type.fullname == "builtins.int"
+
+
 def _receiver(run: Run, function: FuncDef, typ: CallableType) -> object:
     """``self``. A name in the annotation of a field that the method speaks of too is the same size."""
-    if function.is_class or not is_frozen(function.info):
+    if function.is_class:
+        return function.info
+    if not is_frozen(function.info):
         return UNKNOWN
     name = function.arguments[0].variable.name
-    shared = set(_names(_texts([*typ.arg_types, typ.ret_type])))
+    shared = set(names(texts([*typ.arg_types, typ.ret_type])))
 
     def size(one: str) -> Size:
         return named(one) if one in shared else unknown(f"{name}.{one}")
 
     fields = (declared(function.info, field) for field, symbol in function.info.names.items() if _is_field(symbol))
-    run.equations.apart = frozenset(str(size(one)) for one in _names(_texts(fields)))
+    run.equations.apart |= frozenset(str(size(one)) for one in names(texts(fields)))
     return Object(function.info, name, run.equations.fresh, size)
 
 
@@ -89,18 +110,3 @@ def _is_field(symbol: SymbolTableNode) -> bool:
 
 def _result(function: FuncDef, typ: CallableType) -> Type | None:
     return None if function.is_generator or function.is_coroutine else typ.ret_type
-
-
-def _texts(types: Iterable[Type | None]) -> Iterator[str]:
-    return (text for text in map(attached, types) if text is not None)
-
-
-def _items(text: str) -> Sequence[Item]:
-    with suppress(ShapeError):
-        return read(text)
-    return ()
-
-
-def _names(texts: Iterator[str]) -> Iterator[str]:
-    """Words that are names of sizes."""
-    return (item.text for text in texts for item in _items(text) if item.text.isidentifier())

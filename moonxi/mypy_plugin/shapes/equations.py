@@ -23,10 +23,23 @@ from moonxi.shapes import Sizes
 _LEAST = 2  # a named size may be 1, but code that is right only then is not what is meant
 _LONGEST = 10  # chain of unknowns found one through another
 
+_NUMBERS = count(1)  # of unknowns, in all runs: values of one are met in another
+
 
 def named(name: str) -> Size:
     """The size for which a name in an annotation stands: it can be any, and another name's can be another."""
     return symbol(name, least=_LEAST)
+
+
+def argument(name: str) -> Size:
+    """The integer that a function is given."""
+    return unknown(f"{{{name}}}")
+
+
+def is_argument(size: Size) -> bool:
+    """Whether a size depends on a single integer that a function is given, and on nothing else."""
+    names = symbols(size)
+    return len(names) == 1 and all(name.startswith("{") for name in names)
 
 
 def certainly_differ(left: Size, right: Size) -> bool:
@@ -43,13 +56,12 @@ class Equations:
 
     def __init__(self) -> None:
         self._found: dict[str, Size] = {}
-        self._numbers = count(1)
         self.apart: frozenset[str] = frozenset()
         """Names that one class gives to sizes of its fields: unknown or not, one of them is not another."""
 
     def fresh(self) -> Size:
         """A size of which nothing is known."""
-        return unknown(f"?{next(self._numbers)}")
+        return unknown(f"?{next(_NUMBERS)}")
 
     def known(self) -> dict[str, Size]:
         """What has been found so far, to return to with `forget`."""
@@ -87,7 +99,7 @@ class Equations:
         if self._are_apart(left, right):
             return True
         for name, value in solve(left, right).items():
-            if value is None:
+            if value is None or (isinstance(value, int) and value < 1):  # the size is not 0 that makes all alike
                 if symbols(left) | symbols(right) == {name}:
                     return True
             elif name not in symbols(value) and not is_rounded(value):

@@ -16,7 +16,11 @@ from mypy.nodes import (
     ExpressionStmt,
     FuncDef,
     IfStmt,
+    Import,
+    ImportAll,
+    ImportFrom,
     MemberExpr,
+    MypyFile,
     Node,
     OverloadedFuncDef,
     PassStmt,
@@ -33,7 +37,7 @@ def plant(nodes: Iterable[Node | None]) -> None:
     for node in nodes:
         match node:
             case FuncDef():
-                if not _is_empty(node.body.body):
+                if not is_empty(node.body.body) and not is_marked(node):
                     node.body.body.insert(0, _mark(node))
                     plant(node.body.body)
             case Decorator():
@@ -57,11 +61,31 @@ def is_mark(node: Context) -> bool:
     return isinstance(node.callee.expr, StrExpr) and node.callee.expr.value == _TEXT
 
 
-def _is_empty(body: list[Statement]) -> bool:
+def is_marked(function: FuncDef) -> bool:
+    """Whether the body of the function starts with a mark."""
+    return bool(function.body.body) and is_mark(function.body.body[0])
+
+
+def imports_moonxi(file: MypyFile) -> bool:
+    """Whether the file imports moonxi or a part of it."""
+    for statement in file.imports:
+        match statement:
+            case Import(ids=ids):
+                names = [name for name, _ in ids]
+            case ImportFrom() | ImportAll():
+                names = [statement.id]
+            case _:
+                continue
+        if any(name.partition(".")[0] == "moonxi" for name in names):
+            return True
+    return False
+
+
+def is_empty(body: Iterable[Statement]) -> bool:
     """Without statements of its own: mypy treats such bodies, as those of Protocols, by rules of their own."""
     for statement in body:
         if is_mark(statement):
-            return True
+            continue
         text = isinstance(statement, ExpressionStmt) and isinstance(statement.expr, StrExpr | EllipsisExpr)
         if not text and not isinstance(statement, PassStmt):
             return False

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from itertools import count
 from math import nan
 
 from mypy.nodes import Decorator, FuncDef, TypeInfo, Var
@@ -20,8 +21,9 @@ from mypy.types import (
 
 from moonxi.dims import Dim, Size, unknown, unknowns
 from moonxi.mypy_plugin.shapes.attached import attached, declared
+from moonxi.mypy_plugin.shapes.equations import argument
 from moonxi.mypy_plugin.shapes.formulas import formulas
-from moonxi.mypy_plugin.shapes.values import TENSOR, UNKNOWN, Shaped
+from moonxi.mypy_plugin.shapes.values import TENSOR, UNKNOWN, Each, Shaped
 from moonxi.mypy_plugin.traits import is_trait
 from moonxi.shape_tensor import ShapeTensor
 from moonxi.shapes import Sizes
@@ -30,6 +32,14 @@ from moonxi.traits import Labels, Mask
 
 _TENSOR = "moonxi.traits.derived.tensor.DerivedTensor"
 _LAYER = "moonxi.nn.layer.Layer"
+_SEQUENCES = (
+    "builtins.list",
+    "builtins.tuple",
+    "typing.Sequence",
+    "typing.Iterable",
+    "typing.Iterator",
+    "typing.Collection",
+)
 _HELD = {"moonxi.traits.labels.Labels": Labels, "moonxi.traits.labels.Mask": Mask}
 
 
@@ -76,22 +86,37 @@ class Maker:
             case TupleType() if proper.partial_fallback.type.fullname == "builtins.tuple":
                 return tuple(self.value(item, f"{path}[{place}]") for place, item in enumerate(proper.items))
             case Instance(type=TypeInfo(fullname="builtins.int")) if not isinstance(typ, UnionType):
-                return unknown(f"{{{path}}}")
+                return argument(path)
             case Instance(type=TypeInfo(fullname="builtins.float")):
                 return nan
+            case Instance(type=TypeInfo(fullname=name), args=(item,)) if name in _SEQUENCES:
+                return self._several(item, path)
             case Instance() if is_frozen(proper.type):
                 return Object(proper.type, path, self._anonymous)
         return UNKNOWN
+
+    def _several(self, item: Type, path: str) -> Each:
+        """Elements of one type; of two of them nothing says that they are the same."""
+        numbers = count()
+        return Each(lambda: self.value(item, f"{path}[{next(numbers)}]"))
 
 
 class Object:
     """An object that does not change, such as a layer. Its attributes are those of its class, made when asked for."""
 
     def __init__(
-        self, info: TypeInfo, path: str, anonymous: Callable[[], Size], size: Callable[[str], Size] | None = None
+        self,
+        info: TypeInfo,
+        path: str,
+        anonymous: Callable[[], Size],
+        size: Callable[[str], Size] | None = None,
+        *,
+        exact: bool = False,
     ) -> None:
         self.info = info
         self.path = path
+        self.exact = exact
+        """Whether it is of this class and no other that derives from it, and its fields are those that were given."""
         self.maker = Maker(size or (lambda name: unknown(f"{path}.{name}")), anonymous)
         self.fields: dict[str, object] = {}
 
@@ -176,3 +201,15 @@ def _with_shape(typ: ProperType, shape: Sizes) -> object:
         return ShapeTensor(shape)
     held = _HELD.get(typ.type.fullname) if isinstance(typ, Instance) else None
     return held(ShapeTensor(shape)) if held is not None else Shaped(shape)
+
+
+def is_settled(value: object) -> bool:
+    """Whether all sizes of the value have been said, so that two of its kind are alike."""
+    if isinstance(value, tuple):
+        return all(map(is_settled, value))
+    if not isinstance(value, Object):
+        return value is not UNKNOWN and value is not TENSOR
+    described = value.info.metadata.get("dataclass")
+    attributes = described.get("attributes", []) if isinstance(described, dict) else []
+    names = [one.get("name") for one in attributes if isinstance(one, dict)]
+    return value.exact and all(name in value.fields and is_settled(value.fields[name]) for name in names)

@@ -37,8 +37,8 @@ def operated(symbol: str, left: object, right: object, equations: Equations) -> 
         return TENSOR if function is not None and (left is TENSOR or right is TENSOR) else UNKNOWN
     if symbol == "@":
         return called("matmul", left, [right], {}, equations)
-    left, right = _resolved(left, equations), _resolved(right, equations)
-    result = _guarded(lambda: function(left, right), equations, equal=False)
+    left, right = resolved(left, equations), resolved(right, equations)
+    result = guarded(lambda: function(left, right), equations, equal=False)
     if isinstance(left, ShapeTensor) and isinstance(right, ShapeTensor) and isinstance(result, ShapeTensor):
         return _broadcast(left, right, result, equations)
     return result
@@ -59,15 +59,15 @@ def called(
         return UNKNOWN
     if not all(map(is_known, arguments)):
         return UNKNOWN
-    here = _resolved(receiver, equations)
+    here = resolved(receiver, equations)
     tensors = [one for one in (receiver, *arguments) if isinstance(one, ShapeTensor)]
     equal = name in _NEED_EQUAL and (name != "matmul" or all(len(one.shape) == 2 for one in tensors))
-    given = [_resolved(one, equations) for one in positional]
-    options = {key: _resolved(one, equations) for key, one in named.items()}
-    return _guarded(lambda: getattr(here, name)(*given, **options), equations, equal=equal)
+    given = [resolved(one, equations) for one in positional]
+    options = {key: resolved(one, equations) for key, one in named.items()}
+    return guarded(lambda: getattr(here, name)(*given, **options), equations, equal=equal)
 
 
-def _guarded(run: Callable[[], object], equations: Equations, *, equal: bool) -> object:
+def guarded(run: Callable[[], object], equations: Equations, *, equal: bool) -> object:
     """The result; what fails in another way than by its shapes is mypy's to report, or needs what is not known."""
     before = equations.known()
     try:
@@ -82,7 +82,8 @@ def _guarded(run: Callable[[], object], equations: Equations, *, equal: bool) ->
     return UNKNOWN if result is None or callable(result) else result
 
 
-def _resolved(value: object, equations: Equations) -> object:
+def resolved(value: object, equations: Equations) -> object:
+    """The value with what has been found in place of unknown sizes."""
     match value:
         case ShapeTensor():
             return ShapeTensor(equations.shape(value.shape), value.dtype)
@@ -91,7 +92,7 @@ def _resolved(value: object, equations: Equations) -> object:
         case Mask() if isinstance(value.carrier, ShapeTensor):
             return Mask(ShapeTensor(equations.shape(value.carrier.shape), value.carrier.dtype))
         case tuple():
-            return tuple(_resolved(one, equations) for one in value)
+            return tuple(resolved(one, equations) for one in value)
         case Dim():
             return equations.size(value)
     return value

@@ -1,15 +1,25 @@
 """What one run over a function knows and finds."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from mypy.nodes import Context, Expression, MemberExpr, NameExpr
+from mypy.errorcodes import ErrorCode
+from mypy.nodes import Context, Expression, FuncDef, LambdaExpr, MemberExpr, NameExpr, Statement
 from mypy.types import Type
 
+from moonxi.mypy_plugin.messages import TENSOR_SHAPE
 from moonxi.mypy_plugin.shapes.equations import Equations
 from moonxi.mypy_plugin.shapes.objects import Maker
 from moonxi.mypy_plugin.shapes.values import UNKNOWN, joined
+
+_UNNAMED = re.compile(r"\?\d+")
+_MOST = 4000  # statements in one check, those of the functions that it looks into among them
+_DEEPEST = 6  # functions within functions
+
+type Place = tuple[int, int]
+type Found = dict[Place, tuple[Context, str, ErrorCode]]
 
 
 class Stop(Exception):
@@ -17,22 +27,64 @@ class Stop(Exception):
 
 
 @dataclass
+class Surroundings:
+    """What is the same for all the runs of one check."""
+
+    module: str
+    """The bodies of functions of this module are looked into; mypy keeps those of others in some runs only."""
+    execute: Callable[["Run", Sequence[Statement]], bool]
+    """Runs statements; whether what follows them is never reached."""
+    evaluate: Callable[["Run", Expression | None], object]
+    """The value of an expression."""
+    outside: dict[str, object] = field(default_factory=dict)
+    """The names of the module that stand for one value."""
+    alone: Callable[[FuncDef], set[Place]] = lambda function: set()
+    """Where a function is wrong whatever it is given: that is said there, and not where it is called."""
+    define: Callable[["Run", FuncDef, dict[str, object]], None] = lambda run, function, outside: None
+    """Checks a function within a function, with the names around it."""
+    steps: int = 0
+
+    def step(self) -> None:
+        """Count a statement. Raises `Stop` when it has been enough."""
+        self.steps += 1
+        if self.steps > _MOST:
+            raise Stop
+
+
+@dataclass
 class Run:
     """The state of a run: the values of the local names, and the errors by place."""
 
+    around: Surroundings
     maker: Maker
     equations: Equations
     result: Type | None
     values: dict[str, object] = field(default_factory=dict)
-    errors: dict[tuple[int, int], tuple[Context, str]] = field(default_factory=dict)
+    errors: Found = field(default_factory=dict)
     texts: dict[int, str] = field(default_factory=dict)
     """The annotations of values, by their identity."""
+    returns: list[object] | None = None
+    """The results so far, of a function that is looked into where it is called."""
+    chain: tuple[FuncDef | LambdaExpr, ...] = ()
+    """The functions that are being looked into."""
+    once: frozenset[str] = frozenset()
+    """Local names that are bound once, and so stand for the same wherever they are read."""
+    changed: frozenset[str] = frozenset()
+    """Local names of lists that are changed somewhere."""
+    certain: bool = False
+    """Whether to report only what is wrong whichever branches are taken."""
     _kept: list[object] = field(default_factory=list)
     _quiet: int = 0
+    _branches: int = 0
 
-    def value(self, name: str) -> object:
-        """What is known of a local name."""
-        return self.values.get(name, UNKNOWN)
+    def child(self, node: FuncDef | LambdaExpr, values: dict[str, object]) -> "Run | None":
+        """A run over another function, in which names of sizes are free; None if that leads too deep."""
+        if node in self.chain or len(self.chain) >= _DEEPEST:
+            return None
+        fresh = self.equations.fresh
+        maker = Maker(lambda name: fresh(), fresh)
+        chain = (*self.chain, node)
+        return Run(self.around, maker, self.equations, None, values, texts=self.texts, returns=[], chain=chain)
 
     def annotate(self, value: object, text: str | None) -> None:
         """Remember how a value is annotated, to say it in errors."""
@@ -40,10 +92,11 @@ class Run:
             self._kept.append(value)
             self.texts[id(value)] = text.strip()
 
-    def report(self, message: str, place: Context) -> None:
+    def report(self, message: str, place: Context, code: ErrorCode = TENSOR_SHAPE) -> None:
         """An error at a place, of which the first is told."""
-        if not self._quiet:
-            self.errors.setdefault((place.line, place.column), (place, message))
+        if not self._quiet and not (self.certain and self._branches):
+            readable = _UNNAMED.sub("_", message)
+            self.errors.setdefault((place.line, place.column), (place, readable, code))
 
     def said(self, *operands: tuple[Expression, object]) -> str:
         """What annotations say of the operands: ``; x is annotated "batch 784"``."""
@@ -64,6 +117,25 @@ class Run:
         finally:
             self._quiet -= 1
 
+    @contextmanager
+    def branching(self) -> Iterator[None]:
+        """Run something that other code may be run in place of."""
+        self._branches += 1
+        try:
+            yield
+        finally:
+            self._branches -= 1
+
+    @contextmanager
+    def tried(self) -> Iterator[None]:
+        """Run something of which nothing follows for what comes after; only errors in it are kept."""
+        before, known = dict(self.values), self.equations.known()
+        try:
+            yield
+        finally:
+            self.values = before
+            self.equations.forget(known)
+
     def merge(self, ends: list[dict[str, object]]) -> None:
         """Go on with what is known after any of several branches."""
         names = set.intersection(*map(set, ends))
@@ -74,6 +146,10 @@ class Run:
                 value = joined(value, end[name])
             merged[name] = value
         self.values = merged
+
+    def bind(self, name: str, value: object) -> None:
+        """A name stands for a value from here on; of a list that is changed nothing is known."""
+        self.values[name] = UNKNOWN if name in self.changed and isinstance(value, tuple) else value
 
 
 def name_of(expression: Expression) -> str | None:

@@ -1,4 +1,4 @@
-"""Statements, run on shapes alone: each branch by itself, each loop once with all that it changes unknown."""
+"""Statements, run on shapes alone: each branch by itself, and what is known in both of them after it."""
 
 from collections.abc import Iterable
 
@@ -8,14 +8,15 @@ from mypy.nodes import (
     Block,
     BreakStmt,
     CallExpr,
+    ClassDef,
     ContinueStmt,
+    Decorator,
     DelStmt,
     Expression,
     ExpressionStmt,
     ForStmt,
     FuncDef,
     IfStmt,
-    ListExpr,
     MatchStmt,
     MemberExpr,
     NameExpr,
@@ -23,23 +24,24 @@ from mypy.nodes import (
     OperatorAssignmentStmt,
     RaiseStmt,
     ReturnStmt,
-    StarExpr,
     Statement,
     TryStmt,
-    TupleExpr,
     WhileStmt,
     WithStmt,
 )
 from mypy.types import TypeAliasType
 
 from moonxi.mypy_plugin.shapes.attached import attached
-from moonxi.mypy_plugin.shapes.bindings import bound_names
+from moonxi.mypy_plugin.shapes.bindings import bound_names, captured_names
 from moonxi.mypy_plugin.shapes.calls import problem, returned
 from moonxi.mypy_plugin.shapes.expressions import binary, decided, evaluated
+from moonxi.mypy_plugin.shapes.functions import has_body
+from moonxi.mypy_plugin.shapes.loops import run_for, run_while
 from moonxi.mypy_plugin.shapes.marker import is_mark
-from moonxi.mypy_plugin.shapes.objects import Maker, Object
+from moonxi.mypy_plugin.shapes.objects import Maker
 from moonxi.mypy_plugin.shapes.run import Run
-from moonxi.mypy_plugin.shapes.values import UNKNOWN, shape_of
+from moonxi.mypy_plugin.shapes.targets import bind
+from moonxi.mypy_plugin.shapes.values import UNKNOWN, Function, joined, shape_of
 
 _EXPECT_ERRORS = ("raises", "suppress", "assertRaises")
 
@@ -50,16 +52,20 @@ def run_block(run: Run, statements: Iterable[Statement]) -> bool:
 
 
 def _ends(run: Run, node: Statement) -> bool:
+    run.around.step()
     match node:
         case AssignmentStmt():
             _assign(run, node)
         case OperatorAssignmentStmt():
             left, right = evaluated(run, node.lvalue), evaluated(run, node.rvalue)
-            _bind(run, node.lvalue, binary(run, node, node.op, (node.lvalue, left), (node.rvalue, right)))
+            bind(run, node.lvalue, binary(run, node, node.op, (node.lvalue, left), (node.rvalue, right)))
         case ExpressionStmt() if not is_mark(node):
             evaluated(run, node.expr)
         case ReturnStmt():
-            returned(run, evaluated(run, node.expr), run.result, node)
+            value = evaluated(run, node.expr)
+            if run.returns is not None:
+                run.returns.append(value)
+            returned(run, value, run.result, node)
             return True
         case AssertStmt():
             return decided(run, node.expr) is False
@@ -68,25 +74,20 @@ def _ends(run: Run, node: Statement) -> bool:
         case IfStmt():
             return _branches(run, node)
         case ForStmt():
-            evaluated(run, node.expr)
-            _loop(run, node, [node.body, node.else_body])
+            return run_for(run, node)
         case WhileStmt():
-            _forget(run, [node.body])
-            decided(run, node.expr)
-            _loop(run, node, [node.body, node.else_body])
+            return run_while(run, node)
         case WithStmt():
             return _with(run, node)
         case TryStmt():
             return _try(run, node)
         case MatchStmt():
-            evaluated(run, node.subject)
-            _forget(run, [node])
-            for body in node.bodies:
-                _apart(run, body)
-            _forget(run, [node])
+            _match(run, node)
         case Block():
             return run_block(run, node.body)
-        case DelStmt() | FuncDef():
+        case FuncDef():
+            _define(run, node)
+        case DelStmt() | Decorator() | ClassDef():
             _forget(run, [node])
     return False
 
@@ -105,27 +106,15 @@ def _assign(run: Run, node: AssignmentStmt) -> None:
             value = maker.value(node.type, "")
         run.annotate(value, text)
     for target in node.lvalues:
-        _bind(run, target, value)
-
-
-def _bind(run: Run, target: Expression, value: object) -> None:
-    match target:
-        case NameExpr():
-            run.values[target.name] = value
-        case StarExpr():
-            _bind(run, target.expr, UNKNOWN)
-        case MemberExpr():
-            owner = evaluated(run, target.expr)
-            if isinstance(owner, Object):
-                owner.fields[target.name] = UNKNOWN
-        case TupleExpr() | ListExpr():
-            whole = isinstance(value, tuple) and len(value) == len(target.items)
-            starred = any(isinstance(one, StarExpr) for one in target.items)
-            for place, one in enumerate(target.items):
-                _bind(run, one, value[place] if isinstance(value, tuple) and whole and not starred else UNKNOWN)
+        bind(run, target, value)
 
 
 def _branches(run: Run, node: IfStmt) -> bool:
+    with run.branching():
+        return _run_branches(run, node)
+
+
+def _run_branches(run: Run, node: IfStmt) -> bool:
     ends: list[dict[str, object]] = []
     known = run.equations.known()
     for condition, body in zip(node.expr, node.body, strict=True):
@@ -148,27 +137,45 @@ def _branches(run: Run, node: IfStmt) -> bool:
     return not ends
 
 
-def _loop(run: Run, node: ForStmt | WhileStmt, bodies: list[Block | None]) -> None:
-    _forget(run, [node])
-    for body in bodies:
-        if body is not None:
-            _apart(run, body)
-    _forget(run, [node])
+def _match(run: Run, node: MatchStmt) -> None:
+    evaluated(run, node.subject)
+    ends = []
+    for pattern, guard, body in zip(node.patterns, node.guards, node.bodies, strict=True):
+        with run.branching(), run.tried():
+            for name in captured_names(pattern):
+                run.values[name] = UNKNOWN
+            evaluated(run, guard)
+            if not run_block(run, body.body):
+                ends.append(run.values)
+    # One of the cases applies, or none; a name that is not there before comes from one of them.
+    before = run.values
+    for name in {*bound_names([node])}:
+        values = [end[name] for end in ends if name in end] + [before[name] for _ in (0,) if name in before]
+        value = values[0] if values else UNKNOWN
+        for other in values[1:]:
+            value = joined(value, other)
+        run.values[name] = value
+
+
+def _define(run: Run, node: FuncDef) -> None:
+    """A function within a function: checked on its own with the names around it that stand for one value."""
+    outside = {name: value for name, value in run.values.items() if name in run.once}
+    run.values[node.name] = Function(node, None, outside) if has_body(node) else UNKNOWN
+    if len(run.chain) == 1:
+        run.around.define(run, node, outside)
 
 
 def _apart(run: Run, body: Block) -> None:
     """Run what may not be reached at all, so that nothing follows from it for what comes after."""
-    before, known = dict(run.values), run.equations.known()
-    run_block(run, body.body)
-    run.values = before
-    run.equations.forget(known)
+    with run.branching(), run.tried():
+        run_block(run, body.body)
 
 
 def _with(run: Run, node: WithStmt) -> bool:
     for expression, target in zip(node.expr, node.target, strict=True):
         evaluated(run, expression)
         if target is not None:
-            _bind(run, target, UNKNOWN)
+            bind(run, target, UNKNOWN)
     if any(_expects_errors(one) for one in node.expr):
         with run.quiet():
             _apart(run, node.body)

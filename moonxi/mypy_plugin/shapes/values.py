@@ -1,11 +1,15 @@
 """What is known of a value while a function is run on shapes alone.
 
-Tensors are `ShapeTensor`, sizes `Dim`, and numbers, tuples and None are themselves. Of all else nothing is known.
+Tensors are `ShapeTensor`, sizes `Dim`, and numbers, tuples, None and classes are themselves. A list is a tuple here, as
+long as nothing changes it. Of all else nothing is known.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final
+
+from mypy.nodes import FuncDef, LambdaExpr, TypeInfo
 
 from moonxi.dims import Dim
 from moonxi.shape_tensor import ShapeTensor
@@ -31,6 +35,22 @@ class Shaped:
     shape: Sizes
 
 
+@dataclass(frozen=True, eq=False)
+class Each:
+    """A sequence of which nobody knows the length; ``item`` makes what one of its elements is."""
+
+    item: Callable[[], object]
+
+
+@dataclass(frozen=True, eq=False)
+class Function:
+    """A function or method whose body is at hand; ``outside`` are the names around it."""
+
+    node: FuncDef | LambdaExpr
+    receiver: object = None
+    outside: Mapping[str, object] = field(default_factory=dict)
+
+
 def shape_of(value: object) -> Sizes | None:
     """The shape of what has one that is known."""
     return value.shape if isinstance(value, ShapeTensor | Labels | Mask | Shaped) else None
@@ -40,7 +60,7 @@ def is_known(value: object) -> bool:
     """Whether an operation can be run on the value."""
     if isinstance(value, tuple):
         return all(map(is_known, value))
-    return not isinstance(value, Nothing | Shaped)
+    return not isinstance(value, Nothing | Shaped | Each | Function | TypeInfo)
 
 
 def has_symbols(value: object) -> bool:
