@@ -5,7 +5,7 @@ takes values, its arguments hold an `Operand`, and everything else in them is a 
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import override
 
 import numpy as np
@@ -114,18 +114,31 @@ class Graph:
     specs: Mapping[int, Spec]
     constants: Mapping[int, object]
     """Tensors that are the same at each replay."""
+    layouts: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+    """The axes of a value as they lie in memory, the one with the largest steps first, as far as a plan knows."""
+    together: Mapping[int, str] = field(default_factory=dict)
+    """What computes a value together with others, where a plan does so: a name for each such group of operations."""
+
+    def described(self, number: int) -> str:
+        """What is known of a value: element type, shape, and its layout where that is not row by row."""
+        order = self.layouts.get(number, ())
+        if order == tuple(range(len(order))):
+            return str(self.specs[number])
+        return f"{self.specs[number]} {'channels last' if order == (0, 2, 3, 1) else f'axes {order}'}"
 
     @override
     def __str__(self) -> str:
-        lines = [f"%{number} = input {self.specs[number]}" for number in self.inputs]
-        lines += [f"%{number} = constant {self.specs[number]}" for number in self.constants]
+        lines = [f"%{number} = input {self.described(number)}" for number in self.inputs]
+        lines += [f"%{number} = constant {self.described(number)}" for number in self.constants]
         for node in self.nodes:
             results = ", ".join(f"%{number}" for number in node.results)
-            kinds = ", ".join(str(self.specs[number]) for number in node.results)
+            kinds = ", ".join(self.described(number) for number in node.results)
             shown = [shown_argument(one) for one in node.arguments]
             shown += [f"{name}={shown_argument(one)}" for name, one in node.options]
-            mark = " backward" if node.backward else ""
-            lines.append(f"{results} = {node.operation.strip('_')}({', '.join(shown)}) {kinds}  # {node.line}{mark}")
+            notes = f"{node.line}{' backward' if node.backward else ''}"
+            if node.results[0] in self.together:
+                notes += f", {self.together[node.results[0]]}"
+            lines.append(f"{results} = {node.operation.strip('_')}({', '.join(shown)}) {kinds}  # {notes}")
         return "\n".join([*lines, f"return {', '.join(f'%{number}' for number in self.outputs)}"])
 
 

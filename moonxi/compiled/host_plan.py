@@ -53,6 +53,17 @@ class HostPlan:
         return tuple(len(group.nodes) for group in self._groups if len(group.nodes) > 1)
 
     @property
+    def together(self) -> dict[int, str]:
+        """For the values of such a group: what it is called."""
+        groups = [group for group in self._groups if len(group.nodes) > 1]
+        return {
+            number: f"block by block {place}"
+            for place, group in enumerate(groups, 1)
+            for node in group.nodes
+            for number in node.results
+        }
+
+    @property
     def peak_bytes(self) -> int:
         """The memory for intermediate results."""
         return self._memory.bytes

@@ -1,7 +1,7 @@
 """How a graph is replayed: by a plan over memory of its own, by the recording of a device, or node by node."""
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import cast
 
 from moonxi.compiled.device_plan import DevicePlan
@@ -22,6 +22,8 @@ class Replay:
     """From the inputs to the outputs; one call at a time."""
     fusions: tuple[int, ...] = ()
     memory: Callable[[], int] = lambda: 0
+    layouts: Mapping[int, Order] = field(default_factory=dict)
+    together: Mapping[int, str] = field(default_factory=dict)
 
     @property
     def peak_bytes(self) -> int:
@@ -46,10 +48,15 @@ def first_replay(
         return Replay(lambda inputs: interpreted(graph, inputs)), interpreted(graph, inputs)
     orders: dict[int, Order] = {}
 
+    for number, one in [*zip(graph.inputs, inputs, strict=True), *graph.constants.items()]:
+        if graph.specs[number].dtype is not None:
+            orders[number] = order_of(cast(WithKernels, one).data)
+
     def look(number: int, value: object) -> None:
         if graph.specs[number].dtype is not None:
             orders[number] = order_of(cast(WithKernels, value).data)
 
     interpreted(graph, inputs, look)
     plan = HostPlan(graph, backend, without, orders)
-    return Replay(plan.run, plan.fusions, lambda: plan.peak_bytes), plan.run(inputs)
+    replay = Replay(plan.run, plan.fusions, lambda: plan.peak_bytes, orders, plan.together)
+    return replay, plan.run(inputs)

@@ -17,6 +17,8 @@ class TraceReport:
     """For each group of operations that is computed block by block, how many they are."""
     peak_bytes: int
     """Memory that is planned for intermediate results; 0 where the backend takes it as it goes."""
+    result_bytes: int
+    """Memory for the results of one call, such as the next model; it is used again once nobody holds them."""
     seconds: float
     """For tracing, twice, and for the passes."""
     replays: int
@@ -28,7 +30,7 @@ class TraceReport:
         fused = f"{len(self.fusions)} fusions of {sum(self.fusions)} operations" if self.fusions else "no fusions"
         return (
             f"{self.nodes_traced} operations traced, {self.nodes_left} left, {fused}, {self.peak_bytes:,} bytes "
-            f"planned, {self.seconds:.3f} s, {self.replays} replays"
+            f"planned and {self.result_bytes:,} for results, {self.seconds:.3f} s, {self.replays} replays"
         )
 
 

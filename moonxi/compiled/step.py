@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
 from time import perf_counter
 from typing import Final, cast
@@ -86,6 +86,7 @@ class _Compiled:
             )
         graph = optimised(made.graph, {spec_of(one).dtype or DType: one for one in tensors}, self._without)
         replay, outputs = first_replay(graph, classes[0], found.leaves, self._without)
+        graph = replace(graph, layouts=replay.layouts, together=replay.together)
         seconds = perf_counter() - start
         build = builder(made.result)
         program = _Program(matcher(structure), surroundings, build, graph, replay, len(made.graph.nodes), seconds)
@@ -106,6 +107,7 @@ class _Compiled:
                         len(one.graph.nodes),
                         one.replay.fusions,
                         one.replay.peak_bytes,
+                        sum(one.graph.specs[number].bytes for number in set(one.graph.outputs) - set(one.graph.inputs)),
                         one.seconds,
                         one.replays,
                         one.graph,
