@@ -3,7 +3,9 @@
 Where the tensor class has a kernel for an operation, it runs on the arrays; anything else is the method of the class.
 """
 
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import cast
 
@@ -62,6 +64,17 @@ class HostPlan:
             for node in group.nodes
             for number in node.results
         }
+
+    def source(self) -> str:
+        """The function that is called, as text for people: with the operation and your line for each kernel."""
+        return "\n".join(self._told(text, self._node_at.get(place)) for place, text in enumerate(self._lines, 1))
+
+    def _told(self, text: str, node: Node | None) -> str:
+        told = re.sub(r"\b(?:number|setting)\d+\b", lambda name: repr(self._globals[name[0]]), text)
+        if node is None:
+            return told
+        told = re.sub(r"\bkernel\d+\b", node.operation.strip("_"), told)
+        return f"{told}  # {Path(node.line.file).name}:{node.line.number}"
 
     @property
     def peak_bytes(self) -> int:

@@ -24,6 +24,8 @@ class Replay:
     memory: Callable[[], int] = lambda: 0
     layouts: Mapping[int, Order] = field(default_factory=dict)
     together: Mapping[int, str] = field(default_factory=dict)
+    source: Callable[[], str] = str
+    """The function that replays, as text."""
 
     @property
     def peak_bytes(self) -> int:
@@ -58,5 +60,5 @@ def first_replay(
 
     interpreted(graph, inputs, look)
     plan = HostPlan(graph, backend, without, orders)
-    replay = Replay(plan.run, plan.fusions, lambda: plan.peak_bytes, orders, plan.together)
+    replay = Replay(plan.run, plan.fusions, lambda: plan.peak_bytes, orders, plan.together, plan.source)
     return replay, plan.run(inputs)

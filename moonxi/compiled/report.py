@@ -22,8 +22,12 @@ class TraceReport:
     seconds: float
     """For tracing, twice, and for the passes."""
     replays: int
+    traced: Graph
+    """As the step was recorded; it can be printed, and drawn by `moonxi.compiled.draw`."""
     graph: Graph
-    """After the passes; it can be printed."""
+    """After the passes, with what the plan does."""
+    plan: str
+    """The function that replays the graph, as text for people; empty where there is none."""
 
     @override
     def __str__(self) -> str:

@@ -33,11 +33,20 @@ class _Program:
     matches: Matcher
     surroundings: Surroundings
     build: Builder
+    traced: Graph
     graph: Graph
     replay: Replay
-    nodes_traced: int
     seconds: float
     replays: int = 0
+
+
+class _Here(threading.local):
+    """What this thread is doing."""
+
+    tracing = False
+
+
+_here = _Here()
 
 
 class _Compiled:
@@ -51,6 +60,8 @@ class _Compiled:
         self._lock = threading.Lock()
 
     def __call__(self, *positional: object, **named: object) -> object:
+        if _here.tracing:  # within another step, or this one, it is plain Python
+            return self._step(*positional, **named)
         arguments = (*self._bound, *positional), named
         with self._lock:
             for program in self._programs:
@@ -62,7 +73,7 @@ class _Compiled:
             tensors = [leaf for leaf in found.leaves if is_tensor(leaf)]
             if not any(isinstance(one, TracedTensor | Grad) for one in tensors):
                 return self._first_call(found, structure, tensors)
-        return self._step(*positional, **named)  # within another step, or under differentiation, it is plain Python
+        return self._step(*positional, **named)  # under differentiation it is plain Python too
 
     def _first_call(self, found: Found, structure: Structure, tensors: list[object]) -> object:
         classes = list(dict.fromkeys(map(type, tensors)))
@@ -78,7 +89,11 @@ class _Compiled:
         start = perf_counter()
         classes_of_records = dict.fromkeys(record.__class__ for record in found.records)
         surroundings = surroundings_of(self._roots, [*classes_of_records, *found.functions])
-        made = traced(self._function, structure, found.leaves, classes[0])
+        _here.tracing = True
+        try:
+            made = traced(self._function, structure, found.leaves, classes[0])
+        finally:
+            _here.tracing = False
         if changed := surroundings.changed():
             raise CompileError(
                 f"compile: the step changes {' and '.join(changed)}, which is outside of it: a replay would not; "
@@ -89,7 +104,7 @@ class _Compiled:
         graph = replace(graph, layouts=replay.layouts, together=replay.together)
         seconds = perf_counter() - start
         build = builder(made.result)
-        program = _Program(matcher(structure), surroundings, build, graph, replay, len(made.graph.nodes), seconds)
+        program = _Program(matcher(structure), surroundings, build, made.graph, graph, replay, seconds)
         self._programs.insert(0, program)
         return build(outputs)
 
@@ -103,14 +118,16 @@ class _Compiled:
             return CompileReport(
                 tuple(
                     TraceReport(
-                        one.nodes_traced,
+                        len(one.traced.nodes),
                         len(one.graph.nodes),
                         one.replay.fusions,
                         one.replay.peak_bytes,
                         sum(one.graph.specs[number].bytes for number in set(one.graph.outputs) - set(one.graph.inputs)),
                         one.seconds,
                         one.replays,
+                        one.traced,
                         one.graph,
+                        one.replay.source(),
                     )
                     for one in reversed(self._programs)
                 )

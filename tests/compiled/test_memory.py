@@ -100,3 +100,41 @@ def test_two_threads_get_their_own_results() -> None:
     for thread in threads:
         thread.join()
     assert wrong == []
+
+
+def test_threads_trace_and_replay_at_once_each_with_its_own_shapes() -> None:
+    def step(x: Host, y: Host) -> Host:
+        return mx.grad(lambda z: (z.square().sum() + mx.constant(y).sum()).sqrt(), x)
+
+    compiled = mx.compile(step)
+    wrong: list[int] = []
+    together = threading.Barrier(4)
+
+    def work(size: int) -> None:
+        x, y = CPU.normal((size,), mx.Key(size)), CPU.ones((3,))
+        expected = step(x, y).to_host()
+        together.wait()
+        for _ in range(20):
+            if not np.array_equal(compiled(x, y).to_host(), expected):
+                wrong.append(size)
+
+    threads = [threading.Thread(target=work, args=(size,)) for size in (2, 3, 4, 5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+    assert sorted(trace.replays for trace in mx.compile_report(compiled).traces) == [19] * 4
+
+
+@mx.compile
+def halved(x: Host, times: int) -> Host:
+    """A compiled step that calls itself."""
+    return x if times == 0 else halved(x * 0.5, times - 1)
+
+
+def test_a_compiled_step_may_call_itself() -> None:
+    assert halved(CPU.ones(()), 3).item() == 0.125
+    assert halved(CPU.ones(()), 3).item() == 0.125
+    (trace,) = mx.compile_report(halved).traces
+    assert trace.nodes_traced == 3
