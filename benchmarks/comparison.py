@@ -20,7 +20,7 @@ from typing import Any
 import moonxi as mx
 from benchmarks import machine
 from benchmarks.report import Report, Row, Spread
-from benchmarks.worker import Worker
+from benchmarks.worker import Worker, WorkerError
 
 # Seconds. OpenBLAS keeps its idle threads spinning for 0.1 s after their last work, at the expense of who comes next.
 PAUSE = 0.15
@@ -39,6 +39,8 @@ class System:
     python: str
     module: str
     arguments: tuple[str, ...] = ()
+    optional: bool = False
+    """Whether the others are measured all the same if it does not work here; the report then says why."""
 
     @property
     def name(self) -> str:
@@ -72,10 +74,16 @@ def options(description: str, *, rounds: int, steps: int) -> argparse.ArgumentPa
     parser.add_argument(
         "--json", type=Path, metavar="FILE", help="write FILE, and the tables beside it as FILE's name.md"
     )
-    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2], metavar="N", help="thread counts (1 2)")
+    parser.add_argument(
+        "--threads", type=_counts, nargs="+", default=[[1, 2]], metavar="N", help="thread counts (1 2, or 1,2)"
+    )
     parser.add_argument("--rounds", type=int, default=rounds, metavar="N", help=f"rounds ({rounds})")
     parser.add_argument("--steps", type=int, default=steps, metavar="N", help=f"training steps a round ({steps})")
     return parser
+
+
+def _counts(text: str) -> list[int]:
+    return [int(part) for part in text.split(",")]
 
 
 def parsed(
@@ -83,6 +91,7 @@ def parsed(
 ) -> argparse.Namespace:
     """The options as they were given. What cannot be carried out ends the program before the minutes of measuring."""
     found = parser.parse_args(arguments)
+    found.threads = [count for part in found.threads for count in part]
     if found.torch_python is not None:
         found.torch_python = found_python(parser, found.torch_python)
     if min(*found.threads, *(getattr(found, name) for name in counts)) < 1:
@@ -119,14 +128,22 @@ def measure(comparison: Comparison, chosen: argparse.Namespace) -> Report:
     load_before = machine.load()
     samples: Samples = defaultdict(lambda: defaultdict(list))
     versions: dict[str, str] = {}
+    missing: dict[str, str] = {}
     with ExitStack() as stack:
         turns: list[tuple[Worker, int, int]] = []
         for threads in chosen.threads:
             losses = {}
             for system in comparison.systems:
                 worker = stack.enter_context(Worker(system.python, system.module, *system.arguments, threads=threads))
-                versions |= worker.ask("versions")
-                losses[system.name] = worker.ask("losses", comparison.losses)
+                try:
+                    found_versions = worker.ask("versions")
+                    losses[system.name] = worker.ask("losses", comparison.losses)
+                except WorkerError as error:
+                    if not system.optional:
+                        raise
+                    missing[system.name] = str(error)
+                    continue
+                versions |= found_versions
                 turns.append((worker, threads, chosen.steps))
             if wrong := disagreement(losses, comparison.tolerance):
                 sys.exit(wrong)
@@ -149,6 +166,7 @@ def measure(comparison: Comparison, chosen: argparse.Namespace) -> Report:
             "cpu": f"{machine.cpu()}, {cores} cores",
             "load average": {"before": load_before, "after": machine.load()},
             **({"caution": BUSY} if busy else {}),
+            **({"does not work here": missing} if missing else {}),
             "versions": {"moonxi": mx.__version__, **versions},
             "rounds": chosen.rounds,
             "a round": comparison.a_round,

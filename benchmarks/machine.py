@@ -2,6 +2,7 @@
 
 import os
 import platform
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -32,3 +33,9 @@ def numpy_version() -> str:
     """The version of NumPy and of the BLAS that it is built with."""
     blas = np.show_config(mode="dicts")["Build Dependencies"]["blas"]
     return f"{np.__version__} ({blas['name']} {blas['version']})"
+
+
+def moonxi_versions(numba: bool = False) -> dict[str, str]:
+    """What moonxi runs on."""
+    found = {"python": python_version(), "numpy": numpy_version()}
+    return {**found, "numba": version("numba")} if numba else found

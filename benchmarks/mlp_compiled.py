@@ -1,10 +1,11 @@
-"""The training step with moonxi, compiled: a worker of ``benchmarks/train_step_cpu.py``."""
+"""The training step with moonxi, compiled: a worker of ``benchmarks/train_step_cpu.py``. ``--numba`` allows Numba."""
 
+import sys
 from collections.abc import Callable
 
 import moonxi as mx
 from benchmarks import mlp_task
-from benchmarks.machine import numpy_version, python_version
+from benchmarks.machine import moonxi_versions
 from benchmarks.mlp_moonxi import Mlp, loss
 from benchmarks.mlp_task import Task
 from moonxi import nn
@@ -19,12 +20,15 @@ OPTIMIZER = mx.Sgd(
     weight_decay=mlp_task.WEIGHT_DECAY,
     clip_norm=mlp_task.CLIP_NORM,
 )
+NUMBA = "--numba" in sys.argv
 
 
-@mx.compile
 def update(model: Mlp[Host], state: State, batch: mx.Labelled[Host], key: mx.Key) -> tuple[Mlp[Host], State, Host]:
     value, gradients = mx.value_and_grad(loss, model, batch, mx.Train(key))
     return (*OPTIMIZER.update(model, gradients, state), value)
+
+
+compiled = mx.compile(update, without=() if NUMBA else ("numba",))
 
 
 def make_step(task: Task) -> Callable[[int], Host]:
@@ -36,11 +40,12 @@ def make_step(task: Task) -> Callable[[int], Host]:
 
     def step(number: int) -> Host:
         nonlocal model, state
-        model, state, value = update(model, state, batches[number], key)
+        model, state, value = compiled(model, state, batches[number], key)
         return value
 
     return step
 
 
 if __name__ == "__main__":
-    mlp_task.run("moonxi compiled", {"python": python_version(), "numpy": numpy_version()}, make_step)
+    name = "moonxi compiled, Numba" if NUMBA else "moonxi compiled"
+    mlp_task.run(name, moonxi_versions(NUMBA), make_step)

@@ -1,6 +1,7 @@
 """The training step with PyTorch, eagerly: a worker of ``benchmarks/mlp.py`` in an environment that has PyTorch.
 
-With ``--fused`` the optimizer is PyTorch's fused one, which is not its default on the CPU but the fastest there.
+With ``--fused`` the optimizer is PyTorch's fused one, which is not its default on the CPU but the fastest there. With
+``--compiled`` forward and backward pass are compiled as well, by its default compiler, which needs one for C++.
 """
 
 import platform
@@ -12,7 +13,8 @@ from typing import Any
 from benchmarks import mlp_task
 from benchmarks.mlp_task import Task
 
-FUSED = "--fused" in sys.argv
+COMPILED = "--compiled" in sys.argv
+FUSED = COMPILED or "--fused" in sys.argv
 
 # PyTorch is no dependency, not even of the development tools, so type checkers do not get to see it.
 torch: Any = import_module("torch")
@@ -37,10 +39,15 @@ def make_step(task: Task) -> Callable[[int], Any]:
     images, labels = torch.from_numpy(task.images), torch.from_numpy(task.labels)
     batches = list(zip(images, labels, strict=True))
 
+    def loss_of(x: Any, y: Any) -> Any:
+        return torch.nn.functional.cross_entropy(model(x), y)
+
+    call = torch.compile(loss_of) if COMPILED else loss_of
+
     def step(number: int) -> Any:
         x, y = batches[number]
         optimizer.zero_grad()
-        loss = torch.nn.functional.cross_entropy(model(x), y)
+        loss = call(x, y)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), mlp_task.CLIP_NORM)
         optimizer.step()
@@ -52,4 +59,5 @@ def make_step(task: Task) -> Callable[[int], Any]:
 if __name__ == "__main__":
     blas = "MKL" if torch.backends.mkl.is_available() else "no MKL"
     versions = {"torch": f"{torch.__version__} ({blas})", "python of torch": platform.python_version()}
-    mlp_task.run("PyTorch eager, fused SGD" if FUSED else "PyTorch eager", versions, make_step)
+    name = "PyTorch eager, fused SGD" if FUSED else "PyTorch eager"
+    mlp_task.run("PyTorch compiled, fused SGD" if COMPILED else name, versions, make_step)

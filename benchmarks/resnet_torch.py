@@ -1,7 +1,8 @@
 """The training step with PyTorch, eagerly: a worker of ``benchmarks/resnet.py`` in an environment that has PyTorch.
 
 With ``--fast`` images and weights are channels-last and the optimizer is PyTorch's fused one: not its defaults, but the
-fastest that it has on the CPU without compiling.
+fastest that it has on the CPU without compiling. With ``--compiled`` forward and backward pass are compiled as well, by
+its default compiler, which needs one for C++.
 """
 
 import platform
@@ -13,7 +14,8 @@ from typing import Any
 from benchmarks import resnet_task
 from benchmarks.resnet_task import Task
 
-FAST = "--fast" in sys.argv
+COMPILED = "--compiled" in sys.argv
+FAST = COMPILED or "--fast" in sys.argv
 
 # PyTorch is no dependency, not even of the development tools, so type checkers do not get to see it.
 torch: Any = import_module("torch")
@@ -73,10 +75,15 @@ def make_step(task: Task) -> Callable[[int], Any]:
         fused=FAST,
     )
 
+    def loss_of(x: Any, y: Any) -> Any:
+        return torch.nn.functional.cross_entropy(forward(model, x), y)
+
+    call = torch.compile(loss_of) if COMPILED else loss_of
+
     def step(number: int) -> Any:
         x, y = batches[number]
         optimizer.zero_grad()
-        loss = torch.nn.functional.cross_entropy(forward(model, x), y)
+        loss = call(x, y)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), resnet_task.CLIP_NORM)
         optimizer.step()
@@ -89,4 +96,6 @@ if __name__ == "__main__":
     mkldnn = "oneDNN" if torch.backends.mkldnn.is_available() else "no oneDNN"
     versions = {"torch": f"{torch.__version__} ({mkldnn})", "python of torch": platform.python_version()}
     name = "PyTorch eager, channels last, fused SGD" if FAST else "PyTorch eager"
+    if COMPILED:
+        name = "PyTorch compiled, channels last, fused SGD"
     resnet_task.run(name, versions, make_step)
