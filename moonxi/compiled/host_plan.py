@@ -12,6 +12,8 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
+from moonxi.compiled.finding import found
+from moonxi.compiled.fusion import Fusion
 from moonxi.compiled.graph import Array, Graph, Node, Operand, Spec
 from moonxi.compiled.interpreter import set_apart
 from moonxi.compiled.memory import Memory, Order, Piece
@@ -20,7 +22,7 @@ from moonxi.compiled.results import Result
 from moonxi.compiled.schedule import BLOCK, Group, grouped
 from moonxi.dtypes import Floating
 from moonxi.traits import Mask
-from moonxi.traits.kernels import Kernel, Kind, WithKernels
+from moonxi.traits.kernels import Form, Kernel, Kind, Request, Routine, WithKernels
 
 _FILE = "<compiled step>"
 
@@ -34,7 +36,10 @@ class HostPlan:
         self._graph = graph
         self._orders = orders
         self._backend = backend
-        self._groups = grouped(graph, self._is_elementwise, "fusion" not in without)
+        self._numba = "numba" not in without
+        self._routines: dict[int, Routine] = {}
+        fusions = [fusion for fusion in found(graph, without) if self._has_routine(fusion)]
+        self._groups = grouped(graph, self._is_elementwise, "fusion" not in without, fusions)
         self._memory = Memory(reuse="memory_plan" not in without)
         self._pieces: dict[int, Piece] = {}
         self._roots: dict[int, frozenset[int]] = {}
@@ -51,7 +56,7 @@ class HostPlan:
 
     @property
     def fusions(self) -> tuple[int, ...]:
-        """The numbers of operations that are computed block by block together."""
+        """The numbers of operations that are computed together."""
         return tuple(len(group.nodes) for group in self._groups if len(group.nodes) > 1)
 
     @property
@@ -117,13 +122,31 @@ class HostPlan:
         kernel = self._kernel(node)
         return kernel is not None and kernel.kind is Kind.ELEMENTWISE
 
+    def _has_routine(self, fusion: Fusion) -> bool:
+        """Whether the backend has a routine for a fusion, which is made now."""
+        maker = self._backend.routine(fusion.routine, {node.operation for node in fusion.nodes})
+        if maker is None:
+            return False
+        forms = [self._form(number) for number in fusion.operands]
+        results = [None if number is None else self._form(number) for number in fusion.results]
+        routine = maker(Request(forms, results, dict(fusion.options), self._numba))
+        if routine is None:
+            return False
+        self._routines[id(fusion)] = routine
+        return True
+
+    def _form(self, number: int) -> Form:
+        spec = self._graph.specs[number]
+        assert spec.dtype is not None, "keys are in no fusion"
+        return Form(spec.shape, np.dtype(spec.dtype.type))
+
     def _find_last_uses(self) -> dict[int, int]:
         """For each value with memory of its own: the group after which nobody needs it, through views either."""
         last: dict[int, int] = {}
         for place, group in enumerate(self._groups):
             for node in group.nodes:
                 kernel = self._kernel(node)
-                own = kernel is not None and kernel.kind is not Kind.VIEW
+                own = group.fusion is not None or (kernel is not None and kernel.kind is not Kind.VIEW)
                 taken = frozenset[int]().union(*(self._roots.get(number, frozenset()) for number in node.inputs))
                 for number in node.results:
                     # What a method gives may share memory with any of its operands.
@@ -160,10 +183,12 @@ class HostPlan:
             else:
                 self._fix(number, cast(WithKernels, constant).data)
         for place, group in enumerate(self._groups):
-            if len(group.nodes) == 1:
-                self._write_node(group.nodes[0], place)
-            else:
+            if group.fusion is not None:
+                self._write_fusion(group.fusion)
+            elif len(group.nodes) > 1:
                 self._write_chain(group, place)
+            else:
+                self._write_node(group.nodes[0], place)
             for number in [root for root, last in self._last.items() if last == place]:
                 piece = self._pieces.pop(number, None)
                 if piece is not None:
@@ -227,6 +252,12 @@ class HostPlan:
                 arguments.append(self._named(float(cast(float, one)), "number"))
         ordered = [*(reversed(arguments) if kernel.swapped else arguments), *map(repr, kernel.more)]
         return f"{self._named(kernel.call, 'kernel')}({', '.join([*ordered, f'out={out}'])})"
+
+    def _write_fusion(self, fusion: Fusion) -> None:
+        results = ["None" if number is None else self._destination(number) for number in fusion.results]
+        arguments = [f"v{number}" for number in fusion.operands]
+        routine = self._named(self._routines[id(fusion)], "routine")
+        self._line(f"{routine}({', '.join(arguments)}, out=({', '.join(results)},))", fusion.nodes[0])
 
     def _write_view(self, node: Node, kernel: Kernel) -> None:
         number = node.results[0]

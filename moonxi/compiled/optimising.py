@@ -7,8 +7,16 @@ from moonxi.compiled.graph import Graph
 from moonxi.compiled.passes import common_subexpressions, constant_folding, dead_code
 from moonxi.dtypes import DType
 
-type Pass = Literal["common_subexpressions", "constant_folding", "dead_code", "fusion", "memory_plan", "numba"]
-"""What can be left out, to look for a fault: the passes on the graph, and two of the plan for its replay."""
+type Pass = Literal[
+    "common_subexpressions",
+    "constant_folding",
+    "dead_code",
+    "convolutions",
+    "fusion",
+    "memory_plan",
+    "numba",
+]
+"""What can be left out, to look for a fault: passes on the graph, what is computed together, and how it is planned."""
 
 
 def optimised(graph: Graph, examples: Mapping[type[DType], object], without: Collection[Pass] = (), /) -> Graph:

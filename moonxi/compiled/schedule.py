@@ -6,11 +6,12 @@ memory is used again and again, that gains nothing: Adam's update of 4 million n
 million stayed as it was, and that of 130,000 became 14 % longer.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Final
 
+from moonxi.compiled.fusion import Fusion, contracted
 from moonxi.compiled.graph import Graph, Node
 
 WORTH: Final = 1 << 21
@@ -21,51 +22,68 @@ BLOCK: Final = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Nodes that are replayed together: one, or a chain of element-wise ones over the same shape."""
+    """Nodes that are replayed together: one, a chain of element-wise ones over the same shape, or those of a fusion."""
 
     nodes: tuple[Node, ...]
+    fusion: Fusion | None = None
 
     @property
     def inputs(self) -> list[int]:
         """The values that come from outside, each once."""
-        own = {number for node in self.nodes for number in node.results}
+        own = set(self.results)
         return list(dict.fromkeys(number for node in self.nodes for number in node.inputs if number not in own))
 
+    @property
+    def results(self) -> list[int]:
+        """The values that are computed."""
+        return [number for node in self.nodes for number in node.results]
 
-def grouped(graph: Graph, elementwise: Callable[[Node], bool], fuse: bool) -> list[Group]:
+
+def grouped(
+    graph: Graph, elementwise: Callable[[Node], bool], fuse: bool, fusions: Sequence[Fusion] = ()
+) -> list[Group]:
     """All nodes, in an order that works; ``elementwise`` tells those that can be computed block by block."""
 
-    def chained(node: Node) -> bool:
+    def large(group: Group) -> bool:
+        node, *others = group.nodes
         shape = graph.specs[node.results[0]].shape
-        return fuse and len(shape) > 0 and shape[0] > 1 and prod(shape) >= WORTH and elementwise(node)
+        return (
+            (fuse and group.fusion is None and not others)
+            and len(shape) > 0
+            and shape[0] > 1
+            and prod(shape) >= WORTH
+            and elementwise(node)
+        )
 
-    large = {id(node) for node in graph.nodes if chained(node)}
-    groups: list[list[Node]] = []
-    for node in _late(graph, large):
+    units = [
+        Group(unit.nodes, unit) if isinstance(unit, Fusion) else Group((unit,)) for unit in contracted(graph, fusions)
+    ]
+    chained = {id(unit) for unit in units if large(unit)}
+    groups: list[list[Group]] = []
+    for unit in _late(graph, units, chained):
         before = groups[-1][-1] if groups else None
-        if (
-            before is not None
-            and id(node) in large
-            and id(before) in large
-            and graph.specs[before.results[0]].shape == graph.specs[node.results[0]].shape
-        ):
-            groups[-1].append(node)
+        if before is not None and {id(unit), id(before)} <= chained and _shape(graph, before) == _shape(graph, unit):
+            groups[-1].append(unit)
         else:
-            groups.append([node])
-    return [Group(tuple(nodes)) for nodes in groups]
+            groups.append([unit])
+    return [Group(tuple(node for unit in units for node in unit.nodes), units[0].fusion) for units in groups]
 
 
-def _late(graph: Graph, large: set[int]) -> list[Node]:
-    """The nodes, each large one right before the first that needs it, if that is another one of the same shape."""
-    order = list(graph.nodes)
-    for node in reversed(graph.nodes):
-        if id(node) not in large:
+def _shape(graph: Graph, group: Group) -> tuple[int, ...]:
+    return graph.specs[group.results[0]].shape
+
+
+def _late(graph: Graph, units: Sequence[Group], chained: set[int]) -> list[Group]:
+    """The groups, each that is chained right before the first that needs it, if that is another one of its shape."""
+    order = list(units)
+    for group in reversed(units):
+        if id(group) not in chained:
             continue
-        place = next(n for n, one in enumerate(order) if one is node)
-        results = set(node.results)
+        place = next(n for n, one in enumerate(order) if one is group)
+        results = set(group.results)
         user = next((n for n in range(place + 1, len(order)) if not results.isdisjoint(order[n].inputs)), None)
-        if user is None or id(order[user]) not in large:
+        if user is None or id(order[user]) not in chained:
             continue
-        if graph.specs[order[user].results[0]].shape == graph.specs[node.results[0]].shape:
+        if _shape(graph, order[user]) == _shape(graph, group):
             order.insert(user - 1, order.pop(place))
     return order

@@ -1,15 +1,18 @@
 """Kernels: operations of a tensor class on memory that is already there, for whoever plans memory ahead.
 
-A class on the host that has them has a method ``kernel``; its kind says how a kernel
-is called.
+A class on the host that has them has a method ``kernel``; its kind says how a kernel is called. Its method ``routine``
+gives what computes several operations together.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol, runtime_checkable
 
+import numpy as np
+
 from moonxi.dtypes import HostArray
+from moonxi.traits.notation import Shape
 
 
 class Kind(Enum):
@@ -32,6 +35,31 @@ class Kernel:
     """Operands that come after those of the operation."""
 
 
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What is known of an array before it is there."""
+
+    shape: Shape
+    dtype: np.dtype[np.generic]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a routine is to compute: from which arrays, and which results somebody needs."""
+
+    operands: Sequence[Form]
+    results: Sequence[Form | None]
+    options: dict[str, object]
+    numba: bool
+    """Whether Numba may be used."""
+
+
+type Routine = Callable[..., None]
+"""Called with the operands and ``out=``, a tuple of an array or None for each result; they share no memory."""
+type Maker = Callable[[Request], Routine | None]
+"""The routine for a request; None if the nodes one by one are as good."""
+
+
 @runtime_checkable
 class WithKernels(Protocol):
     """A tensor whose elements are a NumPy array, of a class with kernels."""
@@ -40,3 +68,6 @@ class WithKernels(Protocol):
     def data(self) -> HostArray: ...
     @classmethod
     def kernel(cls, operation: str, /) -> Kernel | None: ...
+    @classmethod
+    def routine(cls, name: str, operations: Collection[str], /) -> Maker | None:
+        """Makes the routine of this name, which stands for these operations; None if there is none for this class."""

@@ -1,5 +1,6 @@
 """`NpArray[D]`: the complete tensor class of the NumPy backend."""
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Self, overload
 
 import numpy as np
@@ -10,7 +11,7 @@ from moonxi.backends.numpy.sharing import CPU, SupportsDlpack, adopted, capsule
 from moonxi.dtypes import F32, F64, DType, Floating
 from moonxi.errors import OperandError
 from moonxi.traits import ImageModelTensor, MlpTensor
-from moonxi.traits.kernels import Kernel
+from moonxi.traits.kernels import Kernel, Maker
 
 
 class NpArray[D: Floating](NumpyImage[D]):
@@ -27,6 +28,15 @@ class NpArray[D: Floating](NumpyImage[D]):
         from moonxi.backends.numpy.kernels import KERNELS  # which names the methods of this class's bases
 
         return KERNELS.get(getattr(cls, operation))
+
+    @classmethod
+    def routine(cls, name: str, operations: Collection[str], /) -> Maker | None:
+        """Makes the routine of this name, which stands for these operations; None if the class has its own of one."""
+        from moonxi.backends.numpy.routines import ROUTINES  # which compiled steps alone need
+
+        if any(getattr(cls, operation) is not getattr(NpArray, operation) for operation in operations):
+            return None
+        return ROUTINES.get(name)
 
     # -- to and from other libraries -------------------------------------------------------------------------------
 

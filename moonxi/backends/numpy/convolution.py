@@ -21,17 +21,19 @@ _CHUNK = 1 << 20
 """Elements of patches made at a time: few enough to stay in the cache until they are multiplied."""
 
 
-def convolve(x: HostArray, weight: HostArray, bias: HostArray | None, conv: Conv2d[int]) -> HostArray:
-    """The result of a convolution."""
+def convolve(
+    x: HostArray, weight: HostArray, bias: HostArray | None, conv: Conv2d[int], out: HostArray | None = None
+) -> HostArray:
+    """The result of a convolution, in ``out`` if that is given."""
     conv, part = _cropped(conv)
     weight = weight[:, :, *part]
-    y = np.empty((conv.batch, conv.rows.count, conv.columns.count, conv.outputs), x.dtype)
+    y = _memory((conv.batch, conv.rows.count, conv.columns.count, conv.outputs), x.dtype, out)
     if _is_empty(conv):
         y[...] = 0.0
     elif _is_depthwise(conv):
         _depthwise(x, weight, y, conv)
     elif _is_tiny(conv):
-        y = product(_channels_last(x), _dense(weight, conv).T).reshape(y.shape)
+        product(_channels_last(x), _dense(weight, conv).T, y.reshape(conv.batch, -1))
     else:
         kernel = _matrix(weight, conv).transpose(0, 2, 1)
 
@@ -41,25 +43,25 @@ def convolve(x: HostArray, weight: HostArray, bias: HostArray | None, conv: Conv
         threads.each(multiply, _chunks(conv))
     if bias is not None:
         y += bias
-    return _channels_second(y)
+    return _result(y, out)
 
 
-def input_grad(dy: HostArray, weight: HostArray, conv: Conv2d[int]) -> HostArray:
-    """The gradient of the images, from that of the result."""
+def input_grad(dy: HostArray, weight: HostArray, conv: Conv2d[int], out: HostArray | None = None) -> HostArray:
+    """The gradient of the images, from that of the result, in ``out`` if that is given."""
     conv, part = _cropped(conv)
     weight = weight[:, :, *part]
-    size = (conv.batch, conv.rows.size, conv.columns.size, conv.inputs)
+    if conv.rows.stride == conv.columns.stride == 1 and not _is_empty(conv) and not _is_tiny(conv):
+        return convolve(dy, _turned(weight, conv), None, _turned_round(conv), out)
+    dx = _memory((conv.batch, conv.rows.size, conv.columns.size, conv.inputs), dy.dtype, out)
+    if _is_tiny(conv) and not _is_depthwise(conv) and not _is_empty(conv):
+        product(_channels_last(dy), _dense(weight, conv), dx.reshape(conv.batch, -1))
+        return _result(dx, out)
+    dx[...] = 0.0
     if _is_empty(conv):
-        return _channels_second(np.zeros(size, dy.dtype))
-    if _is_tiny(conv) and not _is_depthwise(conv):
-        dx = product(_channels_last(dy), _dense(weight, conv))
-        return _channels_second(dx.reshape(size))
-    if conv.rows.stride == conv.columns.stride == 1:
-        return convolve(dy, _turned(weight, conv), None, _turned_round(conv))
-    dx = np.zeros(size, dy.dtype)
+        return _result(dx, out)
     if _is_depthwise(conv):
         _depthwise_input_grad(dy, weight, dx, conv)
-        return _channels_second(dx)
+        return _result(dx, out)
     kernel = _matrix(weight, conv)
     inputs = conv.inputs // conv.groups
 
@@ -75,15 +77,15 @@ def input_grad(dy: HostArray, weight: HostArray, conv: Conv2d[int]) -> HostArray
             target[:, *pixels] += spread[:, *places, :, row, column]
 
     threads.each(spread_out, _chunks(conv))
-    return _channels_second(dx)
+    return _result(dx, out)
 
 
-def weight_grad(x: HostArray, dy: HostArray, conv: Conv2d[int]) -> HostArray:
-    """The gradient of the weight, from that of the result."""
+def weight_grad(x: HostArray, dy: HostArray, conv: Conv2d[int], out: HostArray | None = None) -> HostArray:
+    """The gradient of the weight, from that of the result, in ``out`` if that is given."""
     whole = (conv.outputs, conv.rows.kernel, conv.columns.kernel, conv.inputs // conv.groups)
     conv, part = _cropped(conv)
     if _is_empty(conv):
-        return _channels_second(np.zeros(whole, x.dtype))
+        return _result(np.zeros(whole, x.dtype), out)
     if _is_depthwise(conv):
         dw = _depthwise_weight_grad(x, dy, conv)
     elif _is_tiny(conv):
@@ -100,9 +102,10 @@ def weight_grad(x: HostArray, dy: HostArray, conv: Conv2d[int]) -> HostArray:
             dw += other
     dw = dw.reshape(conv.outputs, conv.rows.kernel, conv.columns.kernel, whole[3])
     if dw.shape != whole:
-        dw, kept = np.zeros(whole, x.dtype), dw
+        kept, dw = dw, _memory(whole, x.dtype, out)
+        dw[...] = 0.0
         dw[:, *part] = kept
-    return _channels_second(dw)
+    return _result(dw, out)
 
 
 # -- matrices ------------------------------------------------------------------------------------------------------
@@ -294,3 +297,22 @@ def _channels_last(x: HostArray) -> HostArray:
 def _channels_second(images: HostArray) -> HostArray:
     """A view as ``(batch, channels, height, width)``."""
     return images.transpose(0, 3, 1, 2)
+
+
+def _memory(shape: tuple[int, ...], dtype: np.dtype[np.floating], out: HostArray | None) -> HostArray:
+    """An array with channels last for a result: in ``out`` if that lies so."""
+    if out is not None:
+        images = out.transpose(0, 2, 3, 1)
+        if images.flags.c_contiguous:
+            return images
+    return np.empty(shape, dtype)
+
+
+def _result(images: HostArray, out: HostArray | None) -> HostArray:
+    """The result with channels second; it is in ``out`` then."""
+    result = _channels_second(images)
+    if out is None:
+        return result
+    if not np.may_share_memory(out, result):
+        np.copyto(out, result)
+    return out
