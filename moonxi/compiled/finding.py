@@ -6,10 +6,13 @@ from typing import Final
 from moonxi.compiled.fusion import Fusion, Uses
 from moonxi.compiled.graph import Graph
 from moonxi.compiled.optimising import Pass
-from moonxi.compiled.passes import convolutions
+from moonxi.compiled.passes import convolutions, normalisations, poolings, sums_of_squares
 
 _PASSES: Final[dict[Pass, Callable[[Graph, Uses], list[Fusion]]]] = {
     "convolutions": convolutions,
+    "normalisations": normalisations,
+    "poolings": poolings,
+    "sums_of_squares": sums_of_squares,
 }
 """The first that finds a node has it."""
 

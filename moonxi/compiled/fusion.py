@@ -20,6 +20,8 @@ class Fusion:
     results: tuple[int | None, ...]
     """Values that others need, in the order of the routine; None for one that nobody needs."""
     options: tuple[tuple[str, object], ...] = ()
+    early: bool = False
+    """Whether it is best computed right after its operands, while these are in a cache."""
 
 
 class Uses:
@@ -79,7 +81,8 @@ def _ordered(graph: Graph, fusions: Sequence[Fusion]) -> tuple[list[Fusion | Nod
         nodes = unit.nodes if isinstance(unit, Fusion) else (unit,)
         needed = {made_in[value] for node in nodes for value in node.inputs if value in made_in}
         waits.append(needed - {number})
-        first.append(max(place[id(node)] for node in nodes))
+        early = isinstance(unit, Fusion) and unit.early
+        first.append(-1 if early else max(place[id(node)] for node in nodes))
     frees: defaultdict[int, list[int]] = defaultdict(list)
     for number, needed in enumerate(waits):
         for other in needed:

@@ -4,14 +4,18 @@ from collections.abc import Collection, Mapping
 from typing import Literal
 
 from moonxi.compiled.graph import Graph
-from moonxi.compiled.passes import common_subexpressions, constant_folding, dead_code
+from moonxi.compiled.passes import common_subexpressions, constant_folding, dead_code, relu_masks
 from moonxi.dtypes import DType
 
 type Pass = Literal[
     "common_subexpressions",
     "constant_folding",
     "dead_code",
+    "relu_masks",
     "convolutions",
+    "normalisations",
+    "poolings",
+    "sums_of_squares",
     "fusion",
     "memory_plan",
     "numba",
@@ -25,6 +29,8 @@ def optimised(graph: Graph, examples: Mapping[type[DType], object], without: Col
         graph = common_subexpressions(graph)
     if "constant_folding" not in without:
         graph = constant_folding(graph, examples)
+    if "relu_masks" not in without:
+        graph = relu_masks(graph)
     if "dead_code" not in without:
         graph = dead_code(graph)
     return graph

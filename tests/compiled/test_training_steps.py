@@ -21,14 +21,12 @@ OPTIMIZERS = {
 }
 
 
-def same[T: mx.Tensor](one: nn.Module[T], other: nn.Module[T]) -> bool:
-    """Whether two models have the same bits."""
-    pairs = zip([*one.named_tensors()], [*other.named_tensors()], strict=True)
-    return all(
-        mine.keys() == theirs.keys()
-        and all(np.array_equal(mine[path].to_host(), theirs[path].to_host(), equal_nan=True) for path in mine)
-        for mine, theirs in pairs
-    )
+def check_same[T: mx.Tensor](one: nn.Module[T], other: nn.Module[T], tolerance: float) -> None:
+    """Two models have the same numbers, up to rounding: sums run in another order."""
+    for mine, theirs in zip([*one.named_tensors()], [*other.named_tensors()], strict=True):
+        assert mine.keys() == theirs.keys()
+        for path, tensor in mine.items():
+            np.testing.assert_allclose(tensor.to_host(), theirs[path].to_host(), rtol=tolerance, atol=tolerance)
 
 
 type Model[D: Floating] = Mlp[mx.NpArray[D]]
@@ -40,7 +38,7 @@ type Step[D: Floating] = Callable[
 ]
 
 
-def check_digits[D: Floating](cpu: mx.NpArray[D], optimizer: optim.Optimizer) -> None:
+def check_digits[D: Floating](cpu: mx.NpArray[D], optimizer: optim.Optimizer, tolerance: float) -> None:
     """Fifty steps on digits, eager and compiled."""
     digits = mx.data.mnist(cpu).train
 
@@ -63,17 +61,17 @@ def check_digits[D: Floating](cpu: mx.NpArray[D], optimizer: optim.Optimizer) ->
     compiled = mx.compile(step)
     expected, model = trained(step)
     found, other = trained(compiled)
-    assert found == expected
-    assert same(model, other)
+    np.testing.assert_allclose(found, expected, rtol=tolerance)
+    check_same(model, other, tolerance)
     (trace,) = mx.compile_report(compiled).traces
     assert trace.replays == 49
     assert trace.nodes_left < trace.nodes_traced
 
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
-def test_mnist_trains_compiled_to_the_same_bits(name: str) -> None:
-    check_digits(mx.numpy(mx.F32), OPTIMIZERS[name])
-    check_digits(mx.numpy(mx.F64), OPTIMIZERS[name])
+def test_mnist_trains_compiled_to_the_same_losses(name: str) -> None:
+    check_digits(mx.numpy(mx.F32), OPTIMIZERS[name], 1e-3)
+    check_digits(mx.numpy(mx.F64), OPTIMIZERS[name], 1e-10)
 
 
 @dataclass(frozen=True)
@@ -134,6 +132,6 @@ def test_batch_statistics_and_dropout_are_those_of_the_eager_step() -> None:
 
     expected, model = trained(step)
     found, other = trained(mx.compile(step))
-    assert found == expected
-    assert same(model, other)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    check_same(model, other, 1e-12)
     assert not np.array_equal(model.norm.mean.value.to_host(), np.zeros(4))

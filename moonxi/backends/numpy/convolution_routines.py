@@ -1,8 +1,6 @@
 """Convolutions for compiled steps: as the methods compute them, or by tiles where these take fewer multiplications."""
 
-from typing import Any, cast
-
-import numpy as np
+from typing import cast
 
 from moonxi import shapes
 from moonxi.backends.numpy import convolution, winograd
@@ -33,7 +31,7 @@ def forward(request: Request) -> Routine:
 
 def gradients(request: Request) -> Routine:
     """Images, gradient of the result and weight to the gradients of images and weight."""
-    x, dy, weight = (form.shape for form in request.operands)
+    x, _, weight = (form.shape for form in request.operands)
     of_images, of_weight = request.results
     images = x if of_images is None else of_images.shape
     kernel = weight if of_weight is None else of_weight.shape

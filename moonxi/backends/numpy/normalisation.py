@@ -22,10 +22,10 @@ def batch_norm(x: HostArray, weight: HostArray, bias: HostArray, eps: float) -> 
     """The result of ``(n, c, ...)``, and mean and variance of each channel."""
     rows = _rows(x)
     y = np.empty_like(rows)
-    mean = (_total(rows, lambda block: _sum(rows[block])) / len(rows)).astype(x.dtype)
+    mean = (_total(rows, lambda block: column_sums(rows[block])) / len(rows)).astype(x.dtype)
 
     def squares(block: slice) -> HostArray:
-        return _sum(np.square(np.subtract(rows[block], mean, out=y[block])))
+        return column_sums(np.square(np.subtract(rows[block], mean, out=y[block])))
 
     variance = _total(rows, squares) / len(rows)
     scale = (weight / np.sqrt(variance + eps)).astype(x.dtype)
@@ -48,7 +48,7 @@ def batch_norm_grad(
 
     def sums(block: slice) -> HostArray:
         centred = np.subtract(rows[block], mean, out=dx[block])
-        return np.stack([_sum(gradient[block]), _sum(centred * gradient[block])])
+        return np.stack([column_sums(gradient[block]), column_sums(centred * gradient[block])])
 
     total, product = _total(rows, sums)
     root = np.sqrt(variance.astype(np.float64) + eps)
@@ -89,7 +89,7 @@ def _total(rows: HostArray, function: Callable[[slice], HostArray]) -> HostArray
     return total
 
 
-def _sum(block: HostArray) -> HostArray:
+def column_sums(block: HostArray) -> HostArray:
     """The sum of each column in float64; BLAS adds rows several times as fast as ``sum`` does."""
     whole = len(block) // _RUN * _RUN
     runs = np.matmul(np.ones(_RUN, block.dtype), block[:whole].reshape(-1, _RUN, block.shape[1]))

@@ -17,9 +17,9 @@ _WORK = 4
 """What each tap costs an element, in multiplications of a product of matrices."""
 
 
-def largest(x: HostArray, pool: Pool2d[int]) -> HostArray:
-    """The largest in each window, NaN if one is."""
-    y = np.empty_like(x, shape=pool.shape)
+def largest(x: HostArray, pool: Pool2d[int], out: HostArray | None = None) -> HostArray:
+    """The largest in each window, NaN if one is; in ``out`` if that is given."""
+    y = np.empty_like(x, shape=pool.shape) if out is None else out
     _each_part(x, lambda part: _largest(x[part], y[part], pool), pool)
     return y
 
@@ -41,14 +41,20 @@ def first_largest(x: HostArray, pool: Pool2d[int]) -> NDArray[np.int64]:
     return found
 
 
-def largest_grad(x: HostArray, dy: HostArray, pool: Pool2d[int]) -> HostArray:
-    """The gradient of the images: that of each place goes to the first largest of its window."""
-    dx = np.zeros_like(x)
+def largest_grad(
+    x: HostArray, dy: HostArray, pool: Pool2d[int], y: HostArray | None = None, out: HostArray | None = None
+) -> HostArray:
+    """The gradient of the images: that of each place goes to the first largest of its window.
+
+    ``y`` may be the result of the pooling; the gradient is in ``out`` if that is given."""
+    dx = np.empty_like(x) if out is None else out
 
     def spread(part: slice) -> None:
         images, target = x[part], dx[part]
+        target[...] = 0.0
         left = bits(dy[part].copy("K"))
-        for places, pixels, wins in _winners(images, _largest(images, np.empty_like(dy[part]), pool), pool):
+        most = _largest(images, np.empty_like(dy[part]), pool) if y is None else y[part]
+        for places, pixels, wins in _winners(images, most, pool):
             rest = left[..., *places]
             given = every_bit(wins, x.dtype)
             given &= rest

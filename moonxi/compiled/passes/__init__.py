@@ -4,5 +4,18 @@ from moonxi.compiled.passes.common_subexpressions import common_subexpressions
 from moonxi.compiled.passes.constant_folding import constant_folding
 from moonxi.compiled.passes.convolutions import convolutions
 from moonxi.compiled.passes.dead_code import dead_code
+from moonxi.compiled.passes.normalisations import normalisations
+from moonxi.compiled.passes.poolings import poolings
+from moonxi.compiled.passes.relu_masks import relu_masks
+from moonxi.compiled.passes.sums_of_squares import sums_of_squares
 
-__all__ = ["common_subexpressions", "constant_folding", "convolutions", "dead_code"]
+__all__ = [
+    "common_subexpressions",
+    "constant_folding",
+    "convolutions",
+    "dead_code",
+    "normalisations",
+    "poolings",
+    "relu_masks",
+    "sums_of_squares",
+]
