@@ -1,6 +1,7 @@
 """Sums for compiled steps."""
 
-from typing import Final
+from math import isfinite
+from typing import Any, Final
 
 import numpy as np
 
@@ -8,20 +9,26 @@ from moonxi.backends.numpy import threads
 from moonxi.dtypes import HostArray
 from moonxi.traits.kernels import Request, Routine
 
-_RUN: Final = 1 << 16
+_RUN: Final = 1 << 17
 """Elements that are summed up in the element type; sums of these are in float64."""
 _WORK: Final = 2
 """What an element costs, in multiplications of a product of matrices."""
 
 
 def sum_of_squares(request: Request) -> Routine:
-    """All operands to one number."""
+    """All operands, scaled, to one number. Only where it overflows without the scale are the elements multiplied."""
+    options: dict[str, Any] = request.options
+    scale = float(options["scale"])
 
     def run(*arrays: HostArray, out: tuple[HostArray]) -> None:
         total = 0.0
-        for array in arrays:
-            total += _squares(array.ravel("K"))
-        out[0][...] = total
+        with np.errstate(over="ignore", invalid="ignore"):
+            for array in arrays:
+                total += _squares(array.ravel("K"))
+        if isfinite(total) or scale == 1.0:
+            out[0][...] = total * scale**2
+        else:
+            out[0][...] = sum(_squares(array.ravel("K") * scale) for array in arrays)
 
     return run
 
