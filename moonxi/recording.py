@@ -6,8 +6,8 @@ A tensor class of a device that can has a method ``recording``.
 from collections.abc import Callable, Sequence
 from typing import Protocol, runtime_checkable
 
-type Mark = Callable[[int | None], None]
-"""It is called with the place of an output right before the operation that computes it, and with None right after."""
+type Mark = Callable[[Sequence[int]], None]
+"""It is called with the places of outputs right before the operation that computes them, and with none right after."""
 type Program = Callable[[Sequence[object], Mark], list[object]]
 """From inputs, tensors and keys, to outputs, tensors all: the same operations each time."""
 

@@ -15,7 +15,7 @@ LAYERS = (
     {"errors"},
     {"dims"},
     {"settings"},
-    {"dtypes", "key", "recording", "shapes", "whole_file"},
+    {"dtypes", "formulas", "key", "recording", "shapes", "whole_file"},
     {"traits"},
     {"backends.numpy", "backends.cupy", "autodiff", "shape_tensor", "profiled"},
     {"linalg", "nn", "losses", "optim"},

@@ -6,15 +6,17 @@ Random keys are folded on the host before; the device is given the words.
 from collections.abc import Sequence
 from dataclasses import replace
 
+from moonxi.compiled.clusters import clustered
 from moonxi.compiled.graph import Graph
 from moonxi.compiled.interpreter import computed, interpreted
+from moonxi.formulas import Formula
 from moonxi.recording import Mark, Recording, WithRecording
 
 
 class DevicePlan:
     """A graph, and the recording of what it has the device do."""
 
-    def __init__(self, graph: Graph, like: WithRecording, outputs: Sequence[object]) -> None:
+    def __init__(self, graph: Graph, like: WithRecording, outputs: Sequence[object], *, fuse: bool) -> None:
         self._graph = graph
         self._folds = [node for node in graph.nodes if node.operation == "fold"]
         keys = [number for node in self._folds for number in node.results]
@@ -22,12 +24,19 @@ class DevicePlan:
         on_device = [node for node in graph.nodes if node.operation != "fold"]
         needed = {number for node in on_device for number in node.inputs}.union(tensors)
         taken = tuple(number for number in (*graph.inputs, *keys) if number in needed)
-        self._work = replace(graph, inputs=taken, nodes=tuple(on_device), outputs=tuple(tensors))
+        work = replace(graph, inputs=taken, nodes=tuple(on_device), outputs=tuple(tensors))
+        self._work = clustered(work) if fuse else work
         firsts = [one for one, number in zip(outputs, graph.outputs, strict=True) if number in set(tensors)]
         self._recording: Recording | None = like.recording(self._program, firsts)
 
     def _program(self, inputs: Sequence[object], mark: Mark) -> list[object]:
         return interpreted(self._work, inputs, _ignore, mark)
+
+    @property
+    def fusions(self) -> tuple[int, ...]:
+        """For each group of operations that is one kernel, how many they are."""
+        formulas = [node.arguments[1:] for node in self._work.nodes if node.operation == "fused"]
+        return tuple(len(one.steps) for one, *members in formulas if isinstance(one, Formula) for _ in members)
 
     @property
     def bytes(self) -> int:

@@ -26,16 +26,15 @@ def interpreted(
     last = last_uses(graph)
     marked = {} if mark is None else {number: place for place, number in enumerate(graph.outputs)}
     for place, node in enumerate(graph.nodes):
-        output = marked.get(node.results[0]) if len(node.results) == 1 else None
-        if mark is not None and output is not None:
-            mark(output)
+        if mark is not None:
+            mark([marked[number] for number in node.results if number in marked])
         try:
             results = computed(node, values)
         except Exception as error:
             error.add_note(f"in the compiled step: {node.operation} of {node.line}")
             raise
-        if mark is not None and output is not None:
-            mark(None)
+        if mark is not None:
+            mark(())
         values.update(zip(node.results, results, strict=True))
         for number, result in zip(node.results, results, strict=True):
             look(number, result)

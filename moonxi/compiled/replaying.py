@@ -44,8 +44,8 @@ def first_replay(
     if hasattr(backend, "recording"):
         like = next(one for one, number in zip(inputs, graph.inputs, strict=True) if graph.specs[number].dtype)
         outputs = interpreted(graph, inputs)
-        recorded = DevicePlan(graph, cast(WithRecording, like), outputs)
-        return Replay(recorded.run, memory=lambda: recorded.bytes), outputs
+        recorded = DevicePlan(graph, cast(WithRecording, like), outputs, fuse="fusion" not in without)
+        return Replay(recorded.run, recorded.fusions, lambda: recorded.bytes), outputs
     if not hasattr(backend, "kernel"):
         return Replay(lambda inputs: interpreted(graph, inputs)), interpreted(graph, inputs)
     orders: dict[int, Order] = {}

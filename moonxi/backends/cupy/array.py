@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, Self, overload
 
 from moonxi.backends.cupy.elementwise import converted
+from moonxi.backends.cupy.fused import fused
 from moonxi.backends.cupy.image import CudaImage
 from moonxi.backends.cupy.memory import Space, space
 from moonxi.backends.cupy.presence import require
@@ -12,6 +13,7 @@ from moonxi.backends.cupy.sharing import SupportsDlpack, array_interface, dlpack
 from moonxi.backends.cupy.sources import FLOATING
 from moonxi.dtypes import F32, DType, Floating
 from moonxi.errors import OperandError
+from moonxi.formulas import Formula, WithFormulas
 from moonxi.recording import Program, WithRecording
 from moonxi.traits import ImageModelTensor, MlpTensor
 
@@ -30,6 +32,13 @@ class GpuTensor[D: Floating](CudaImage[D]):
         here = _space("cast", dtype, self.device, debug=there.debug, autotune=there.autotune)
         x = there.dense(self.data)
         return GpuTensor(x if there.element is dtype else converted(here, x, there.element.name), here)
+
+    def fused(self, formula: Formula, /, *members: Sequence[Self]) -> tuple[Self, ...]:
+        """A formula of several members in one kernel: see `moonxi.formulas`. It checks nothing."""
+        found = fused(self.space, formula, [[one.data for one in member] for member in members])
+        spaces = [self.space.booleans if formula.is_mask(value) else self.space for value in formula.results]
+        spaces += [self.space] * len(formula.sums)
+        return tuple(type(self)(one, where) for one, where in zip(found, spaces * len(members), strict=True))
 
     def recording(self, program: Program, outputs: Sequence[object], /) -> CudaRecording | None:
         """What repeats a program as a CUDA graph; None with ``debug=True``, which waits for the device."""
@@ -126,3 +135,4 @@ ImageModelTensor.register(GpuTensor)
 if TYPE_CHECKING:
     _: type[ImageModelTensor] = GpuTensor
     __: type[WithRecording] = GpuTensor
+    ___: type[WithFormulas] = GpuTensor

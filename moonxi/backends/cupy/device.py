@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from moonxi.backends.cupy import sources
 from moonxi.backends.cupy.launching import Argument, Kernel
 from moonxi.backends.cupy.presence import require
-from moonxi.dtypes import DType
 from moonxi.errors import DeviceError, LabelError
 
 if TYPE_CHECKING:
@@ -23,12 +21,12 @@ _WAVES = 16
 
 
 class Kernels:
-    """The kernels of one source for one element type, compiled when the first is launched; CuPy keeps them on disk."""
+    """The kernels of one source, compiled when the first is launched; CuPy keeps them on disk."""
 
-    __slots__ = ("_compiled", "_device", "_element", "_module", "_topic")
+    __slots__ = ("_compiled", "_device", "_module", "_options", "_source")
 
-    def __init__(self, device: "Device", topic: str, element: type[DType]) -> None:
-        self._device, self._topic, self._element = device, topic, element
+    def __init__(self, device: "Device", source: Callable[[], str], options: tuple[str, ...]) -> None:
+        self._device, self._source, self._options = device, source, options
         self._module: RawModule | None = None
         self._compiled: dict[str, Kernel] = {}
 
@@ -57,8 +55,7 @@ class Kernels:
 
         self._device.enter()
         if self._module is None:
-            text = sources.source(self._topic, self._element)
-            self._module = cupy.RawModule(code=text, options=sources.options(self._topic), backend="nvrtc")
+            self._module = cupy.RawModule(code=self._source(), options=self._options, backend="nvrtc")
         kernel = Kernel(name, self._module.get_function(name).kernel.ptr, arguments)
         return self._compiled.setdefault(name, kernel)
 

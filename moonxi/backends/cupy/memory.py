@@ -6,9 +6,11 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
+from moonxi.backends.cupy import sources
 from moonxi.backends.cupy.device import Device, Kernels, device
 from moonxi.backends.cupy.layouts import Plan, Strides, is_dense, lie_alike, merged, row_major, walk
 from moonxi.dtypes import I64, Bool, DType
+from moonxi.formulas import Formula
 from moonxi.traits import Shape
 
 
@@ -68,6 +70,7 @@ class Space:
         "device",
         "element",
         "elementwise",
+        "formulas",
         "images",
         "itemsize",
         "moving",
@@ -85,13 +88,15 @@ class Space:
         self.itemsize = element.itemsize
         self.wide = max(4, element.itemsize)
         """The size of the type that is computed in."""
-        self.moving = Kernels(on, "moving", element)
-        self.elementwise = Kernels(on, "elementwise", element)
-        self.reductions = Kernels(on, "reductions", element)
-        self.normalisation = Kernels(on, "normalisation", element)
-        self.classes = Kernels(on, "classes", element)
-        self.random = Kernels(on, "random", element)
-        self.images = Kernels(on, "images", element)
+        self.formulas: dict[Formula, Kernels] = {}
+        """Kernels that were generated."""
+        self.moving = _kernels(on, "moving", element)
+        self.elementwise = _kernels(on, "elementwise", element)
+        self.reductions = _kernels(on, "reductions", element)
+        self.normalisation = _kernels(on, "normalisation", element)
+        self.classes = _kernels(on, "classes", element)
+        self.random = _kernels(on, "random", element)
+        self.images = _kernels(on, "images", element)
 
     @property
     def integers(self) -> "Space":
@@ -192,6 +197,10 @@ class Space:
         array: NDArray[np.generic] = np.empty(x.shape, kind)
         self.device.download(x.pointer, array)
         return array
+
+
+def _kernels(on: Device, topic: str, element: type[DType]) -> Kernels:
+    return Kernels(on, lambda: sources.source(topic, element), sources.options(topic))
 
 
 _spaces: dict[tuple[type[DType], int, bool, bool, bool], Space] = {}

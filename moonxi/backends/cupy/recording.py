@@ -38,8 +38,7 @@ class CudaRecording:
         self._first: list[object] = [one.data if isinstance(one, CudaTensor) else None for one in outputs]
         self._graphs: list[Graph] = []
         self._pool: MemoryPool | None = None
-        self._wanted: MemoryPointer | None = None
-        self._wanted_size = 0
+        self._wanted: list[Slot] = []
         self._last_stream: Stream | None = None
         self._is_refused = False
 
@@ -211,13 +210,30 @@ class CudaRecording:
         self._outputs = [(type(one), one.space, self._place_in_set.get(n, -1)) for n, one in enumerate(results)]
         kept: list[DeviceArray | None] = []
         for output, (one, (_, _, number)) in enumerate(zip(results, self._outputs, strict=True)):
-            mark(output)
+            mark((output,))
             _ = one.data.pointer  # a product that is pending is computed now
-            mark(None)
-            if number >= 0:
-                target[number].fill(one.data)
+            mark(())
             kept.append(one.data if number < 0 else None)
+        self._hand_on(
+            [
+                (one.data, target[number])
+                for one, (_, _, number) in zip(results, self._outputs, strict=True)
+                if number >= 0
+            ]
+        )
         return kept
+
+    @staticmethod
+    def _hand_on(results: Sequence[tuple[DeviceArray, Slot]]) -> None:
+        """Copy results that are not in their slots there: first away from the slots of others."""
+        memories = {id(slot.memory) for _, slot in results}
+        away = []
+        for data, slot in results:
+            if id(data.owner) in memories and data.owner is not slot.memory:
+                data = slot.space.laid(data, slot.array.strides) if not slot.lies_alike(data) else _copied(slot, data)
+            away.append(data)
+        for data, (_, slot) in zip(away, results, strict=True):
+            slot.fill(data)
 
     def _stand_ins(self, inputs: Sequence[object], place: int) -> list[object]:
         """What the program gets: tensors in memory of the recording, new ones, beside which nothing is kept yet."""
@@ -238,19 +254,19 @@ class CudaRecording:
     def _mark_for(self, target: list[Slot]) -> Mark:
         """What has the next result put where it is going to be handed on from."""
 
-        def mark(place: int | None) -> None:
-            number = None if place is None else self._place_in_set.get(place)
-            self._wanted = None if number is None else target[number].memory
-            self._wanted_size = 0 if number is None else target[number].bytes
+        def mark(places: Sequence[int]) -> None:
+            numbers = [number for place in places if (number := self._place_in_set.get(place)) is not None]
+            self._wanted = [target[number] for number in numbers]
 
         return mark
 
     def _allocate(self, size: int) -> "MemoryPointer":
-        """Memory of the pool; for the result that is to be handed on, that of its slot."""
+        """Memory of the pool; for a result that is to be handed on, that of its slot."""
         assert self._pool is not None
-        if self._wanted is not None and size == self._wanted_size:
-            memory, self._wanted = self._wanted, None
-            return memory
+        for place, slot in enumerate(self._wanted):
+            if slot.bytes == size:
+                del self._wanted[place]
+                return slot.memory
         return self._pool.malloc(size)
 
 
@@ -258,6 +274,13 @@ def _tensor(one: object) -> Tensor:
     """An input or output that is no key."""
     assert isinstance(one, CudaTensor)
     return one
+
+
+def _copied(slot: Slot, x: DeviceArray) -> DeviceArray:
+    """A copy of an array that lies as that of a slot does."""
+    made = slot.space.like(x)
+    slot.space.device.duplicate(x.pointer, made.pointer, slot.bytes)
+    return made
 
 
 def _words(inputs: Sequence[object], places: list[int]) -> NDArray[np.uint64]:

@@ -18,25 +18,34 @@ _TYPES: dict[type[DType], tuple[str, str]] = {
 """How an element lies in memory, and in what type it is computed."""
 PARTS: dict[str, tuple[str, ...]] = {
     "moving": ("moving.cu",),
-    "elementwise": ("elementwise.cu",),
+    "elementwise": ("functions.cuh", "elementwise.cu"),
     "reductions": ("folding.cuh", "reductions.cu"),
     "normalisation": ("folding.cuh", "normalisation.cu"),
     "classes": ("classes.cu",),
     "random": ("random.cu",),
     "images": ("images.cu",),
 }
+FORMULA = ("folding.cuh", "functions.cuh", "formula.cuh")
+"""What comes before a generated kernel."""
+EXACT = ("--std=c++17", "--fmad=false")
+"""What the compiler is told where each operation is to be rounded for itself."""
 
 
 def options(topic: str, /) -> tuple[str, ...]:
     """What the compiler is told; nothing here trades accuracy for speed."""
-    return ("--std=c++17", "--fmad=false") if topic == "elementwise" else ("--std=c++17",)
+    return EXACT if topic == "elementwise" else ("--std=c++17",)
 
 
 def source(topic: str, element: type[DType], /) -> str:
     """The complete source of a topic for one element type; it includes no header."""
+    return begun(element, PARTS[topic])
+
+
+def begun(element: type[DType], parts: tuple[str, ...], /) -> str:
+    """The beginning of every source, with the types of an element type, and then these files."""
     memory, arithmetic = _TYPES[element]
     types = f"typedef {memory} T;\ntypedef {arithmetic} A;\n"
-    return _text("prelude.cuh") + types + "".join(_text(part) for part in PARTS[topic])
+    return _text("prelude.cuh") + types + "".join(_text(part) for part in parts)
 
 
 def every_source() -> Iterator[tuple[str, type[DType]]]:

@@ -5,6 +5,7 @@
 #define ON_HOST
 #define KERNEL extern "C" void
 #define DEVICE inline __attribute__((visibility("hidden")))
+#define IN_PLACE const
 #define __shared__ static
 #define __syncthreads() ((void)0)
 using std::exp; using std::log; using std::log1p; using std::tanh; using std::sqrt; using std::floor; using std::pow;

@@ -1,10 +1,10 @@
-// Arithmetic and comparison, element by element. Compiled so that no product and sum become one operation.
+// Arithmetic and comparison, element by element; after functions.cuh.
 
-#define UNARY(name, expression) \
+#define UNARY(name) \
     KERNEL name(const T* x, T* out, u64 count) { \
         EACH(i, count) { \
             A a = load(x[i]); \
-            keep((A)(expression), out[i]); \
+            keep(name##_of(a), out[i]); \
         } \
     }
 
@@ -39,41 +39,35 @@
         } \
     }
 
-#define ARITHMETIC(name, expression) BINARY(name, T, keep((A)(expression), out[i]))
-#define COMPARISON(name, expression) BINARY(name, u8, out[i] = (expression))
+#define ARITHMETIC(name) BINARY(name, T, keep(name##_of(a, b), out[i]))
+#define COMPARISON(name) BINARY(name, u8, out[i] = name##_of(a, b))
 
-UNARY(negative, -a)
-UNARY(exponential, exp(a))
-UNARY(logarithm, log(a))
-UNARY(exponential_less_one, expm1(a))
-UNARY(logarithm_of_one_more, log1p(a))
-UNARY(sine, sin(a))
-UNARY(cosine, cos(a))
-UNARY(hyperbolic_tangent, tanh(a))
-UNARY(error_function, erf(a))
-UNARY(square_root, sqrt(a))
-UNARY(round_down, floor(a))
-UNARY(squared, a * a)
-UNARY(rectified, is_nan(a) || a > 0 ? a : (A)0)
+UNARY(negative)
+UNARY(exponential)
+UNARY(logarithm)
+UNARY(exponential_less_one)
+UNARY(logarithm_of_one_more)
+UNARY(sine)
+UNARY(cosine)
+UNARY(hyperbolic_tangent)
+UNARY(error_function)
+UNARY(square_root)
+UNARY(round_down)
+UNARY(squared)
+UNARY(rectified)
 
-ARITHMETIC(add, a + b)
-ARITHMETIC(subtract, a - b)
-ARITHMETIC(multiply, a * b)
-ARITHMETIC(divide, a / b)
-ARITHMETIC(power, pow(a, b))
-ARITHMETIC(maximum, larger(a, b))
-COMPARISON(less, a < b)
-COMPARISON(less_equal, a <= b)
-COMPARISON(greater, a > b)
-COMPARISON(greater_equal, a >= b)
+ARITHMETIC(add)
+ARITHMETIC(subtract)
+ARITHMETIC(multiply)
+ARITHMETIC(divide)
+ARITHMETIC(power)
+ARITHMETIC(maximum)
+COMPARISON(less)
+COMPARISON(less_equal)
+COMPARISON(greater)
+COMPARISON(greater_equal)
 
 // Sums and differences of products with numbers, each product rounded as if it had been kept.
-DEVICE A rounded(A x) {
-    T kept;
-    keep(x, kept);
-    return load(kept);
-}
-
 // Each product is with the number at an address, where there is one, or else with the number given.
 #define FACTORS A first = by_x ? (A)load(*by_x) : (A)left, second = by_y ? (A)load(*by_y) : (A)right;
 #define SCALED(name, sign) \

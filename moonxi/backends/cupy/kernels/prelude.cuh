@@ -15,6 +15,7 @@ struct bf16 { u16 bits; };
 #ifndef ON_HOST
 #define KERNEL extern "C" __global__ void
 #define DEVICE __device__ __forceinline__
+#define IN_PLACE const __grid_constant__
 DEVICE float load(f16 x) { float y; asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x.bits)); return y; }
 DEVICE void keep(float x, f16& y) { asm("cvt.rn.f16.f32 %0, %1;" : "=h"(y.bits) : "f"(x)); }
 DEVICE float as_float(u32 bits) { return __uint_as_float(bits); }

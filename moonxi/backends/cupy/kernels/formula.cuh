@@ -1,0 +1,45 @@
+// What a generated kernel (formula_source.py) begins with; after folding.cuh and functions.cuh.
+//
+// A kernel computes one formula for several members, each with arrays of its own. Blocks take chunks of elements, those
+// of the first member first. The words of a pack: how many members and chunks there are, the first chunk of each
+// member, and then the words of each member, the first of which says how many elements it has.
+
+const u64 CHUNK = 1024;
+const int WORDS = 500;
+
+struct Pack { u64 word[WORDS]; };
+
+// Where an operand that goes along one axis lies, for the element at place i: the stride of that axis where every
+// element is, its size, and the stride of the operand.
+DEVICE u64 along(u64 i, const u64* axis) {
+    u64 inner = axis[0], size = axis[1];
+    if (i >> 32) return i / inner % size * axis[2];
+    return (u64)((u32)i / (u32)inner % (u32)size) * axis[2];
+}
+
+// The sum of what the threads of a block have, at an address.
+DEVICE void add_up(A mine, A* out) {
+    __shared__ A shared[THREADS];
+    shared[threadIdx.x] = mine;
+    __syncthreads();
+    for (u32 half = blockDim.x / 2; half; half /= 2) {
+        if (threadIdx.x < half) shared[threadIdx.x] += shared[threadIdx.x + half];
+        __syncthreads();
+    }
+    if (threadIdx.x == 0) *out = shared[0];
+    __syncthreads();
+}
+
+// Sums of parts: three words for each sum, after their number: where the parts are, how many, and where the sum goes.
+KERNEL finish_sums(IN_PLACE Pack pack) {
+    __shared__ A total;
+    for (u64 n = blockIdx.x; n < pack.word[0]; n += gridDim.x) {
+        const u64* own = pack.word + 1 + 3 * n;
+        const A* parts = (const A*)own[0];
+        A found = 0;
+        for (u64 i = threadIdx.x; i < own[1]; i += blockDim.x) found += parts[i];
+        add_up(found, &total);
+        if (threadIdx.x == 0) keep(total, *(T*)own[2]);
+        __syncthreads();
+    }
+}
