@@ -37,7 +37,6 @@ HOMES = {
     "PIL": {"data", "sight"},
     "cupy": {"backends.cupy"},
     "cudnn": {"backends.cupy"},
-    "nvmath": {"backends.cupy"},
     "scipy": {"backends.numpy"},
     "threadpoolctl": {"backends.numpy"},
     "mypy": {"mypy_plugin"},

@@ -30,7 +30,7 @@ OPTIONAL: Final = {
     "pillow": ("images", "folders of images"),
 }
 """The extra that brings a package, and what it is for."""
-GPU: Final = ("cupy-cuda13x", "nvidia-cudnn-frontend", "nvidia-cudnn-cu13", "nvmath-python")
+GPU: Final = ("cupy-cuda13x", "nvidia-cudnn-frontend", "nvidia-cudnn-cu13")
 _PATIENCE: Final = 10.0  # seconds for nvidia-smi, which a driver in trouble never answers
 
 

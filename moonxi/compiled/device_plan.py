@@ -25,17 +25,17 @@ class DevicePlan:
         needed = {number for node in on_device for number in node.inputs}.union(tensors)
         taken = tuple(number for number in (*graph.inputs, *keys) if number in needed)
         work = replace(graph, inputs=taken, nodes=tuple(on_device), outputs=tuple(tensors))
-        self._work = clustered(work) if fuse else work
+        self.work = clustered(work) if fuse else work
         firsts = [one for one, number in zip(outputs, graph.outputs, strict=True) if number in set(tensors)]
         self._recording: Recording | None = like.recording(self._program, firsts)
 
     def _program(self, inputs: Sequence[object], mark: Mark) -> list[object]:
-        return interpreted(self._work, inputs, _ignore, mark)
+        return interpreted(self.work, inputs, _ignore, mark)
 
     @property
     def fusions(self) -> tuple[int, ...]:
         """For each group of operations that is one kernel, how many they are."""
-        formulas = [node.arguments[1:] for node in self._work.nodes if node.operation == "fused"]
+        formulas = [node.arguments[1:] for node in self.work.nodes if node.operation == "fused"]
         return tuple(len(one.steps) for one, *members in formulas if isinstance(one, Formula) for _ in members)
 
     @property
@@ -48,9 +48,9 @@ class DevicePlan:
         values = dict(zip(self._graph.inputs, inputs, strict=True))
         for node in self._folds:
             values.update(zip(node.results, computed(node, values), strict=True))
-        given = [values[number] for number in self._work.inputs]
+        given = [values[number] for number in self.work.inputs]
         found = None if self._recording is None else self._recording.run(given)
-        made = iter(interpreted(self._work, given) if found is None else found)
+        made = iter(interpreted(self.work, given) if found is None else found)
         specs = self._graph.specs
         return [values[number] if specs[number].dtype is None else next(made) for number in self._graph.outputs]
 

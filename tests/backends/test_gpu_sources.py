@@ -13,7 +13,7 @@ from moonxi.dtypes import DType
 ARCHITECTURES = ("sm_80", "sm_90")
 
 
-def _compiled(code: str, architecture: str, given: tuple[str, ...]) -> str:
+def compiled(code: str, architecture: str, given: tuple[str, ...]) -> str:
     """The errors of NVRTC."""
     nvrtc: Any = import_module("cuda.bindings.nvrtc")
 
@@ -43,11 +43,17 @@ def _nvrtc_is_there() -> bool:
     return True
 
 
-@pytest.mark.skipif(not _nvrtc_is_there(), reason="NVRTC is not installed: pip install cuda-bindings nvidia-cuda-nvrtc")
+nvrtc_is_missing = pytest.mark.skipif(
+    not _nvrtc_is_there(), reason="NVRTC is not installed: pip install cuda-bindings nvidia-cuda-nvrtc"
+)
+
+
+@nvrtc_is_missing
+@pytest.mark.slow
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 @pytest.mark.parametrize(("topic", "element"), list(sources.every_source()))
 def test_every_kernel_compiles(topic: str, element: type[DType], architecture: str) -> None:
-    assert _compiled(sources.source(topic, element), architecture, sources.options(topic)) == ""
+    assert compiled(sources.source(topic, element), architecture, sources.options(topic)) == ""
 
 
 def test_each_source_belongs_to_a_topic() -> None:

@@ -12,7 +12,6 @@ PROJECT = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["project"]
 IMPORTED_AS = {
     "cupy-cuda13x": "cupy",
     "nvidia-cudnn-frontend": "cudnn",
-    "nvmath-python": "nvmath",
     "cuda-toolkit": "cuda",
     "pillow": "PIL",
 }

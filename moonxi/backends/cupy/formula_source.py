@@ -4,7 +4,7 @@ from typing import Final
 
 from moonxi.backends.cupy import sources
 from moonxi.dtypes import DType
-from moonxi.formulas import Formula, Kind, Step, Term
+from moonxi.formulas import COMPARISONS, Formula, Kind, Step, Term
 
 _FUNCTIONS: Final = {
     "__add__": "add", "__sub__": "subtract", "__mul__": "multiply", "__truediv__": "divide", "__pow__": "power",
@@ -80,8 +80,7 @@ def _step(step: Step, number: int) -> str:
         chosen, mask, other = terms
         return f"A v{number} = {mask} ? {chosen} : {other};"
     call = f"{_FUNCTIONS[step.operation]}_of({', '.join(terms)})"
-    is_mask = step.operation in ("__lt__", "__le__", "__gt__", "__ge__", "equal")
-    return f"bool v{number} = {call};" if is_mask else f"A v{number} = rounded({call});"
+    return f"bool v{number} = {call};" if step.operation in COMPARISONS else f"A v{number} = rounded({call});"
 
 
 def _term(term: Term) -> str:

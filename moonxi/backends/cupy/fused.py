@@ -62,7 +62,7 @@ def _prepared(space: Space, formula: Formula, operands: Sequence[DeviceArray]) -
         if kind is Kind.EACH:
             x = own.laid(x, like.strides)
         elif kind is Kind.AXIS:
-            axis = next(number for number, size in enumerate(x.shape) if size != 1)
+            axis = next((number for number, size in enumerate(x.shape) if size != 1), 0)
             of_all = axis + len(like.shape) - len(x.shape)
             axes += [like.strides[of_all], x.shape[axis], x.strides[axis]]
         words.append(x.pointer)

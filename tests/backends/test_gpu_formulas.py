@@ -1,0 +1,178 @@
+"""Formulas on the GPU: generated kernels compute what the operations compute one by one, bit for bit."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import moonxi as mx
+from moonxi.backends.cupy import formula_source
+from moonxi.dtypes import BF16, F16, F32, F64
+from moonxi.formulas import COMPARISONS, ELEMENTWISE, Formula, Kind, Step
+from moonxi.traits import Mask
+from tests.backends.on_gpu import gpu_or_skip
+from tests.backends.test_gpu_sources import compiled, nvrtc_is_missing
+from tests.compiled.test_random_programs import COLUMNS, ROWS, arrays, step
+
+EACH, ONE, AXIS = Kind.EACH, Kind.ONE, Kind.AXIS
+ELEMENTS = [pytest.param(element, id=element.__name__) for element in (F32, F64, F16, BF16)]
+UNARY = ("exp", "log", "expm1", "log1p", "sin", "cos", "erf", "tanh", "sqrt", "floor", "square", "relu", "__neg__")
+BINARY = sorted(ELEMENTWISE - set(UNARY) - {"where"})
+
+# x, y: each element; one: a single one; row: along one axis; mask: each. Every operation, on operands of every kind.
+STEPS = (
+    *(Step(name, (0,)) for name in UNARY),
+    *(Step(name, (0, 1)) for name in BINARY),
+    *(Step(name, (0, 2)) for name in BINARY),
+    *(Step(name, (0, 3)) for name in BINARY),
+    *(Step(name, (0, "-0x1.8p-1")) for name in BINARY),
+    *(Step(name, ("0x1.8p+1", 1)) for name in ("__sub__", "__truediv__", "__pow__")),
+    Step("where", (0, 4, 1)),
+    Step("where", (0, 4, "nan")),
+    Step("where", (0, 4, "-inf")),
+)
+EVERY = Formula(
+    (EACH, EACH, ONE, AXIS, EACH), (False, False, False, False, True), STEPS, tuple(range(5, 5 + len(STEPS))), ()
+)
+
+
+def one_by_one(formula: Formula, operands: list[Any]) -> list[Any]:
+    """Results and sums, by the operations themselves."""
+    values: list[Any] = [Mask(x) if is_mask else x for x, is_mask in zip(operands, formula.masks, strict=True)]
+    for one in formula.steps:
+        first, *rest = (values[term] if isinstance(term, int) else float.fromhex(term) for term in one.terms)
+        if isinstance(first, float):
+            first = operands[0].full((), first)
+        values.append(getattr(first, one.operation)(*rest))
+    made = [values[number] for number in formula.results]
+    made += [values[number].sum() for number in formula.sums]
+    return [one.carrier if isinstance(one, Mask) else one for one in made]
+
+
+def operands_of(like: Any, shape: tuple[int, ...], axis: int) -> list[Any]:
+    keys = mx.Key(sum(shape)).split(4)
+    row = tuple(size if place == axis else 1 for place, size in enumerate(shape))
+    x, y = (like.normal(shape, key) for key in keys[:2])
+    return [x, y, like.normal((1,), keys[2]), like.normal(row, keys[3]), (x > y).carrier]
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("element", ELEMENTS)
+def test_every_operation_on_every_kind_of_operand(element: Any) -> None:
+    like = gpu_or_skip(element)()
+    for shape, axis in (((3, 5), 1), ((3, 5), 0), ((2, 3, 4), 1), ((0, 4), 1), ((1, 1), 0), ((2, 1030), 1)):
+        operands = operands_of(like, shape, axis)
+        found = like.fused(EVERY, operands)
+        for number, (mine, theirs) in enumerate(zip(found, one_by_one(EVERY, operands), strict=True)):
+            assert mine.shape == theirs.shape
+            assert np.array_equal(mine.to_host(), theirs.to_host(), equal_nan=True), STEPS[number]
+
+
+@pytest.mark.gpu
+def test_operands_lie_in_memory_anyhow() -> None:
+    like = gpu_or_skip(F32)()
+    formula = Formula((EACH, EACH, AXIS), (False,) * 3, (Step("__mul__", (0, 1)), Step("__add__", (3, 2))), (4,), (3,))
+    x, y = like.normal((2, 3, 4, 5), mx.Key(0)), like.normal((2, 4, 5, 3), mx.Key(1)).permute((0, 3, 1, 2))
+    along = like.normal((6, 1, 1), mx.Key(2))[::2]
+    parts = like.normal((4, 6, 4, 5), mx.Key(3))[1:3, ::-2]
+    for operands in ([x, y, along], [y, x, along], [parts, y, along], [parts, x[:1].broadcast_to(x.shape), along]):
+        for mine, theirs in zip(like.fused(formula, operands), one_by_one(formula, operands), strict=True):
+            np.testing.assert_allclose(mine.to_host(), theirs.to_host(), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.gpu
+def test_there_may_be_many_members_of_any_size_and_none_of_their_elements_is_mixed_up() -> None:
+    like = gpu_or_skip(F64)()
+    formula = Formula((EACH, ONE), (False, False), (Step("__mul__", (0, 1)), Step("square", (2,))), (2, 3), (2, 3))
+    sizes = [0, 1, 2, 1023, 1024, 1025, 5000] * 30
+    members = [[like.normal((size,), mx.Key(n)), like.full((), n / 7)] for n, size in enumerate(sizes)]
+    found = iter(like.fused(formula, *members))
+    for member in members:
+        for theirs in one_by_one(formula, member):
+            mine = next(found)
+            assert mine.shape == theirs.shape
+            np.testing.assert_allclose(mine.to_host(), theirs.to_host(), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.gpu
+def test_random_programs_run_as_formulas() -> None:
+    like = gpu_or_skip(F64)()
+    rng = np.random.default_rng(0)
+    from tests.compiled.test_random_programs import NAMES
+
+    for number in range(0, len(NAMES), 2):
+        names = [NAMES[number], NAMES[(number + 1) % len(NAMES)], "multiply"]
+        program = tuple(
+            (name, int(one), int(other)) for name, (one, other) in zip(names, rng.integers(0, 4, (3, 2)), strict=True)
+        )
+        compiled_step: Any = mx.compile(step)
+        eager: Any = step
+        for seed in range(3):
+            x, y = (like.normal((ROWS, COLUMNS), key) for key in mx.Key(seed).split())
+            labels = like.labels(np.array([seed, 3 - seed, 1]))
+            expected = arrays(eager(program, x, y, labels))
+            for mine, theirs in zip(arrays(compiled_step(program, x, y, labels)), expected, strict=True):
+                np.testing.assert_allclose(mine, theirs, rtol=1e-10, atol=1e-11)
+
+
+@nvrtc_is_missing
+@pytest.mark.slow
+@pytest.mark.parametrize("architecture", ["sm_80", "sm_90"])
+@pytest.mark.parametrize("element", ELEMENTS)
+def test_a_generated_kernel_compiles(element: Any, architecture: str) -> None:
+    code = formula_source.source(EVERY, element)
+    assert compiled(code, architecture, ("--std=c++17", "--fmad=false")) == ""
+
+
+def test_a_generated_kernel_can_be_read() -> None:
+    formula = Formula(
+        (EACH, ONE, AXIS, EACH),
+        (False, False, False, True),
+        (
+            Step("__mul__", (0, 1)),
+            Step("__add__", (4, 2)),
+            Step("where", (5, 3, "0x0.0p+0")),
+            Step("__gt__", (6, "inf")),
+        ),
+        (6, 7),
+        (4,),
+    )
+    assert (
+        formula_source.kernel(formula)
+        == """
+KERNEL formula(IN_PLACE Pack pack) {
+    u64 members = pack.word[0], chunks = pack.word[1], member = 0;
+    for (u64 chunk = blockIdx.x; chunk < chunks; chunk += gridDim.x) {
+        while (member + 1 < members && pack.word[3 + member] <= chunk) member++;
+        const u64* own = pack.word + 2 + members + member * 11;
+        u64 begin = (chunk - pack.word[2 + member]) * CHUNK, end = min(begin + CHUNK, own[0]);
+        const T* x0 = (const T*)own[1];
+        const T* x1 = (const T*)own[2];
+        A v1 = load(x1[0]);
+        const T* x2 = (const T*)own[3];
+        const u8* x3 = (const u8*)own[4];
+        T* y0 = (T*)own[5];
+        u8* y1 = (u8*)own[6];
+        A total0 = 0;
+        for (u64 i = begin + threadIdx.x; i < end; i += blockDim.x) {
+            A v0 = load(x0[i]);
+            A v2 = load(x2[along(i, own + 8)]);
+            bool v3 = x3[i] != 0;
+            A v4 = rounded(multiply_of(v0, v1));
+            A v5 = rounded(add_of(v4, v2));
+            A v6 = v3 ? v5 : (A)(0x0.0p+0);
+            bool v7 = greater_of(v6, (A)(INFINITY));
+            keep(v6, y0[i]);
+            y1[i] = v7;
+            total0 += v4;
+        }
+        add_up(total0, (A*)own[7] + chunk);
+    }
+}
+"""
+    )
+
+
+def test_every_operation_of_a_formula_has_a_function() -> None:
+    assert set(formula_source._FUNCTIONS) == ELEMENTWISE - {"where"}
+    assert COMPARISONS < ELEMENTWISE

@@ -1,0 +1,65 @@
+"""An array of the host that is compiled as a tensor of a device is: it computes formulas, and repeats a program."""
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from moonxi.backends.numpy import NpArray
+from moonxi.dtypes import Floating
+from moonxi.formulas import Formula, Kind
+from moonxi.recording import Program
+from moonxi.traits import Mask
+
+
+class DeviceArray[D: Floating](NpArray[D]):
+    """A formula is computed step by step; results are what they say."""
+
+    __slots__ = ()
+
+    def fused(self, formula: Formula, /, *members: Sequence[Self]) -> tuple[Self, ...]:
+        made: list[Self] = []
+        for operands in members:
+            assert len(operands) == len(formula.kinds) == len(formula.masks)
+            shape = next(x.shape for x, kind in zip(operands, formula.kinds, strict=True) if kind is Kind.EACH)
+            for x, kind, is_mask in zip(operands, formula.kinds, formula.masks, strict=True):
+                assert is_mask == (x.data.dtype == bool)
+                assert kind is not Kind.ONE or x.data.size == 1
+                assert kind is not Kind.AXIS or sum(size != 1 for size in x.shape) == 1
+            values: list[Any] = [Mask(x) if is_mask else x for x, is_mask in zip(operands, formula.masks, strict=True)]
+            for step in formula.steps:
+                first, *rest = (values[one] if isinstance(one, int) else float.fromhex(one) for one in step.terms)
+                if isinstance(first, float):
+                    first = self.full((), first)
+                values.append(getattr(first, step.operation)(*rest))
+            results = [values[number] for number in formula.results]
+            made += [one.carrier if isinstance(one, Mask) else one for one in results]
+            assert all(one.shape == shape for one in results)
+            made += [values[number].sum() for number in formula.sums]
+        return tuple(made)
+
+    def recording(self, program: Program, outputs: Sequence[object], /) -> "Repeated":
+        return Repeated(program)
+
+
+class Repeated:
+    """A program that is run each time."""
+
+    bytes = 1
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self.marked: list[int] = []
+
+    def run(self, inputs: Sequence[object], /) -> list[object] | None:
+        self.marked = []
+        found = self._program(inputs, self.marked.extend)
+        # Each output of the device is announced, but for inputs that come out as they are.
+        assert len(set(self.marked)) == len(self.marked)
+        assert set(self.marked) <= set(range(len(found)))
+        return found
+
+
+def device(dtype: type[Floating]) -> DeviceArray[Any]:
+    """The backend as a value."""
+    return DeviceArray(np.zeros((), dtype.name))
