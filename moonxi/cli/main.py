@@ -6,10 +6,10 @@ import sys
 from collections.abc import Sequence
 
 from moonxi import __version__
-from moonxi.cli import check, data, doctor, inspect
+from moonxi.cli import bench, check, data, doctor, inspect
 from moonxi.errors import MoonxiError
 
-_COMMANDS = (check.add, inspect.add, data.add, doctor.add)
+_COMMANDS = (check.add, inspect.add, data.add, doctor.add, bench.add)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
