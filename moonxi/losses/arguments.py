@@ -1,7 +1,7 @@
 """What a loss is given, at run time: a program that no checker has seen must not compute a wrong loss."""
 
 from moonxi.errors import OperandError
-from moonxi.traits import Tensor
+from moonxi.traits import Labels, Mask, Tensor
 from moonxi.traits.foreign import advice, described
 
 _tensor_classes: set[type] = set()
@@ -25,5 +25,9 @@ def expect_tensor(what: str, value: object) -> None:
     if not isinstance(value, Tensor):
         numbers = isinstance(value, list | tuple | int | float)
         how = "; bring numbers in with x.from_host(np.array(...))" if numbers else advice(value)
+        if isinstance(value, Mask):
+            how = "; numbers of a mask are x.ones(mask.shape).where(mask, 0.0)"
+        elif isinstance(value, Labels):
+            how = "; numbers of labels are x.from_host(labels.to_host()), or x.one_hot(labels, classes)"
         raise OperandError(f"{what}: {described(value)}: expected a tensor{how}")
     _tensor_classes.add(type(value))

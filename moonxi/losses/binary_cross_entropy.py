@@ -1,7 +1,7 @@
 """Cross-entropy of yes or no."""
 
 from moonxi import settings, shapes
-from moonxi.losses.arguments import expect
+from moonxi.losses.arguments import expect, expect_tensor
 from moonxi.losses.binary_scores import BinaryLogits
 from moonxi.losses.reduction import Reduction, reduced
 from moonxi.traits import Tensor
@@ -16,6 +16,7 @@ def binary_cross_entropy[T: Tensor](
     ``positive_weight``, PyTorch's ``pos_weight``: above 1 it makes a missed yes costlier. Raises `ShapeError` unless
     the shapes are equal, and for the mean of an empty batch; `OptionError` for a negative weight."""
     expect("binary_cross_entropy", BinaryLogits, logits)
+    expect_tensor("binary_cross_entropy: target", target)
     shapes.equal("binary_cross_entropy (logits and target)", logits.shape, target.shape)
     settings.numbers("binary_cross_entropy", settings.NOT_NEGATIVE, positive_weight=positive_weight)
     # -log(p) is softplus(-x) and -log(1 - p) is softplus(x): no difference of large numbers.

@@ -62,6 +62,7 @@ def _cross_entropy[T: Tensor](
 ) -> T:
     expect_held(loss, labels)
     scores = log_probs.value
+    shapes.pick(scores.shape, labels.shape, loss)
     if weight is not None:
         expect_tensor(f"{loss} (weight)", weight)
         shapes.equal(f"{loss} (weight and classes)", weight.shape, scores.shape[-1:])

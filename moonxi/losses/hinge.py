@@ -4,7 +4,7 @@ from moonxi import settings, shapes
 from moonxi.losses.arguments import expect
 from moonxi.losses.reduction import Reduction, reduced
 from moonxi.losses.scores import Logits
-from moonxi.traits import Labels, Mask, Tensor
+from moonxi.traits import Labels, Mask, Tensor, expect_held
 
 
 def hinge[T: Tensor](score: T, positive: Mask[T], /, *, margin: float = 1.0, reduction: Reduction = "mean") -> T:
@@ -27,7 +27,9 @@ def multiclass_hinge[T: Tensor](
     `LabelError` for a label that is not a class."""
     expect("multiclass_hinge", Logits, logits)
     settings.numbers("multiclass_hinge", settings.ANY, margin=margin)
+    expect_held("multiclass_hinge", labels)
     scores = logits.value
+    shapes.pick(scores.shape, labels.shape, "multiclass_hinge")
     right = scores.pick(labels).unsqueeze(-1)
     classes = scores.shape[-1]
     wrong = scores.one_hot(labels, classes).equal(0.0)

@@ -1,6 +1,6 @@
 """`Module[T]`: a layer or model with parameters, generic in the tensor class that they are."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Self, cast
 
 from moonxi import shapes
@@ -9,6 +9,7 @@ from moonxi.nn import tree
 from moonxi.nn.layer import Layer
 from moonxi.nn.summary import table
 from moonxi.traits import Tensor
+from moonxi.traits.foreign import described, same_kind
 
 
 class Module[T: Tensor](Layer):
@@ -46,13 +47,11 @@ class Module[T: Tensor](Layer):
     def with_parameters(self, new: Sequence[T], /) -> Self:
         """This model with other values of its parameters, in the order of `parameters`.
 
-        Raises `ModuleError` if their number differs, `ShapeError` if a shape does."""
+        Raises `ModuleError` if their number differs, or a class or an element type; `ShapeError` if a shape does."""
         named = self.named_parameters()
         if len(new) != len(named):
             raise ModuleError(f"with_parameters: {type(self).__name__} has {len(named)} parameters, not {len(new)}")
-        for (path, old), value in zip(named.items(), new, strict=True):
-            if old.shape != value.shape:
-                shapes.equal(f"with_parameters ({path})", old.shape, value.shape)
+        _check_values("with_parameters", named, new)
         return cast(Self, tree.replaced(self, new, None))  # the structure comes out as it went in
 
     def named_states(self) -> dict[str, T]:
@@ -60,13 +59,13 @@ class Module[T: Tensor](Layer):
         return {path: cast(T, state.value) for path, state in tree.states(self).items()}  # declared as State[T]
 
     def with_states(self, new: Sequence[T], /) -> Self:
-        """This model with other values of its state, in the order of `named_states`."""
+        """This model with other values of its state, in the order of `named_states`.
+
+        Raises `ModuleError` if their number differs, or a class or an element type; `ShapeError` if a shape does."""
         named = self.named_states()
         if len(new) != len(named):
             raise ModuleError(f"with_states: {type(self).__name__} has {len(named)} state fields, not {len(new)}")
-        for (path, old), value in zip(named.items(), new, strict=True):
-            if old.shape != value.shape:
-                shapes.equal(f"with_states ({path})", old.shape, value.shape)
+        _check_values("with_states", named, new)
         return cast(Self, tree.replaced(self, None, new))  # the structure comes out as it went in
 
     def named_tensors(self) -> tuple[dict[str, T], dict[str, T]]:
@@ -76,7 +75,8 @@ class Module[T: Tensor](Layer):
     def with_tensors(self, parameters: Sequence[T], states: Sequence[T], /) -> Self:
         """This model with other values of its parameters and its state, in the order of `named_tensors`.
 
-        Their shapes are those of the old ones: unlike `with_parameters` this does not check them."""
+        They are of the class, element type and shape of the old ones: unlike `with_parameters` this does not check
+        that."""
         return cast(Self, tree.replaced(self, parameters, states))  # the structure comes out as it went in
 
     def with_state(self, updates: Self, /) -> Self:
@@ -92,3 +92,14 @@ class Module[T: Tensor](Layer):
     def summary(self) -> str:
         """A table of the layers: path, class, shapes of the tensors, number of parameters; and the totals."""
         return table(self)
+
+
+def _check_values[T: Tensor](operation: str, named: Mapping[str, T], new: Sequence[T]) -> None:
+    for (path, old), value in zip(named.items(), new, strict=True):
+        if not same_kind(old, value):
+            raise ModuleError(
+                f"{operation} ({path}): {described(value)} in the place of {described(old)}: expected the same class "
+                "and element type; another comes in with map"
+            )
+        if old.shape != value.shape:
+            shapes.equal(f"{operation} ({path})", old.shape, value.shape)

@@ -18,6 +18,7 @@ from moonxi.nn.frozen import refuse_unfrozen
 from moonxi.nn.hidden import refuse_hidden
 from moonxi.nn.state import State
 from moonxi.traits import Labels, Mask, Tensor
+from moonxi.traits.foreign import described
 
 type Held = State[Tensor] | Labels[Tensor] | Mask[Tensor]
 """What holds a tensor that is not trained."""
@@ -238,6 +239,10 @@ def _distinct(f: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
 
     def call(tensor: Tensor) -> Tensor:
         new = f(tensor)
+        if _kinds.get(new.__class__) is not _Kind.TENSOR and _find_kind(new) is not _Kind.TENSOR:
+            raise ModuleError(
+                f"map: the function gave {described(new)} for {described(tensor)}: expected a tensor for each tensor"
+            )
         if id(new) in given:
             new = new.reshape(new.shape)
         given[id(new)] = new

@@ -6,6 +6,7 @@ from moonxi import settings
 from moonxi.errors import ModuleError
 from moonxi.optim.updating import Trainable
 from moonxi.traits import Tensor
+from moonxi.traits.foreign import described, same_kind
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,13 +68,20 @@ class Ema:
 
 
 def _check[T: Tensor, M](what: str, named: dict[str, T], state: EmaState[T, M]) -> None:
+    other = state.averages
     differing = [
         path
-        for path in {**named, **state.averages}
-        if path not in named or path not in state.averages or named[path].shape != state.averages[path].shape
+        for path in {**named, **other}
+        if path not in named or path not in other or named[path].shape != other[path].shape
     ]
     if differing:
         raise ModuleError(
             f"{what}: the state belongs to another model (it differs in {', '.join(differing)}): make one with "
             "ema.init(model)"
         )
+    for path, one in named.items():
+        if not same_kind(one, other[path]):
+            raise ModuleError(
+                f"{what}: the average of {path} is {described(other[path])}, the parameter {described(one)}: expected "
+                "the same class and element type"
+            )

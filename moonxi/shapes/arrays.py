@@ -204,10 +204,10 @@ def parts(shape: Sizes) -> range:
     return range(shape[0])
 
 
-def pick[S: Size](shape: tuple[S, ...], labels: tuple[S, ...]) -> tuple[S, ...]:
+def pick[S: Size](shape: tuple[S, ...], labels: tuple[S, ...], operation: str = "pick") -> tuple[S, ...]:
     """Labels for every position but the last axis, which is that of the classes."""
     if not shape or len(labels) != len(shape) - 1 or any(map(differ, shape, labels)):
-        fail("pick", f"{show(shape)}, labels {show(labels)}", "labels must have the shape without its last axis")
+        fail(operation, f"{show(shape)}, labels {show(labels)}", "labels must have the shape without its last axis")
     return labels
 
 

@@ -20,6 +20,11 @@ def described(value: object) -> str:
     return f"{type(value).__name__}[{dtype.__name__}]" if isinstance(dtype, type) else type(value).__name__
 
 
+def same_kind(one: object, other: object) -> bool:
+    """Whether two tensors are of one class and element type."""
+    return type(one) is type(other) and getattr(one, "dtype", None) is getattr(other, "dtype", None)
+
+
 def number(operation: str, name: str, value: object) -> None:
     """Raise `OperandError` for what is no Python number: a text, an array, nothing at all."""
     if not isinstance(value, int | float | Dim):

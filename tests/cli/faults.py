@@ -107,7 +107,7 @@ MLP = (
         "cross_entropy(logits, batch.labels)",
         "cross_entropy(logits, batch.labels[1:])",
         "batch.labels[1:]",
-        "pick: (batch, 10), labels (batch-1,): labels must have the shape without its last axis",
+        "cross_entropy: (batch, 10), labels (batch-1,): labels must have the shape without its last axis",
     ),
     Fault(
         "a loss for each sample",

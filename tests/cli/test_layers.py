@@ -150,7 +150,7 @@ def test_a_loss_gets_a_batch_that_its_model_takes(shape: str, check: Check) -> N
     assert check(LOSS.format(shape=shape, labels="")) == (0, ["0 errors, 2 functions checked"])
     status, lines = check(LOSS.format(shape=shape, labels="[1:]"))
     assert status == 1
-    assert lines[0].startswith("14: pick: (batch, ")
+    assert lines[0].startswith("14: cross_entropy: (batch, ")
     assert lines[1] == "1 error, 2 functions checked"
 
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import moonxi as mx
-from moonxi.errors import OperandError
+from moonxi import losses
+from moonxi.errors import OperandError, ShapeError
 from moonxi.losses import (
     BinaryLogits,
     BinaryProbs,
@@ -55,3 +56,34 @@ def test_what_a_checker_refuses_is_refused_at_run_time_too(
     with pytest.raises(OperandError) as raised:
         loss(*given)
     assert text in str(raised.value)
+
+
+def test_a_mask_or_labels_as_targets_of_numbers_are_refused_with_the_way_to_make_numbers() -> None:
+    x = mx.numpy().zeros((2,))
+    mask: Any = x > 0.0
+    with pytest.raises(OperandError) as caught:
+        bce(BinaryLogits(x), mask)
+    assert str(caught.value) == (
+        "binary_cross_entropy: target: Mask[Bool]: expected a tensor; numbers of a mask are "
+        "x.ones(mask.shape).where(mask, 0.0)"
+    )
+    labels: Any = x.labels(np.array([0, 1]))
+    with pytest.raises(OperandError) as caught:
+        bce(BinaryLogits(x), labels)
+    assert str(caught.value) == (
+        "binary_cross_entropy: target: Labels[I64]: expected a tensor; numbers of labels are "
+        "x.from_host(labels.to_host()), or x.one_hot(labels, classes)"
+    )
+    bce(BinaryLogits(x), x.ones(mask.shape).where(mask, 0.0))
+
+
+def test_labels_of_another_shape_are_named_by_the_loss() -> None:
+    x = mx.numpy().zeros((2, 3))
+    labels = x.labels(np.array([0, 1, 1]))
+    rule = r"\(2, 3\), labels \(3,\): labels must have the shape without its last axis$"
+    with pytest.raises(ShapeError, match=f"^cross_entropy: {rule}"):
+        losses.cross_entropy(Logits(x), labels)
+    with pytest.raises(ShapeError, match=f"^nll: {rule}"):
+        losses.nll(Logits(x).log_probs(), labels)
+    with pytest.raises(ShapeError, match=f"^multiclass_hinge: {rule}"):
+        losses.multiclass_hinge(Logits(x), labels)

@@ -49,7 +49,7 @@ def test_right_losses_pass(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     ("names", "text"),
     [
         ({"k": "1"}, "l1 (prediction and target): (n, k) and (n, 1): the shapes must be equal"),
-        ({"n": "m"}, "pick: (n, m, k), labels (m, m): labels must have the shape without its last axis"),
+        ({"n": "m"}, "nll: (n, m, k), labels (m, m): labels must have the shape without its last axis"),
         ({"a": "k"}, "cosine_embedding (vectors and similar): (n,) and (k,): the shapes must be equal"),
     ],
 )

@@ -330,3 +330,27 @@ def test_models_of_ten_thousand_parameters_work() -> None:
     model = Holder(numbers(1), [numbers(1) for _ in range(10_000)])
     double: Callable[[Array], Array] = lambda x: x * 2.0  # noqa: E731
     assert len(model.map(double).parameters()) == 10_001
+
+
+def test_values_of_another_class_or_element_type_are_refused() -> None:
+    model = nn.Linear(mx.numpy(mx.F64).ones((2, 2)), None)
+    narrow: Any = mx.numpy().ones((2, 2))
+    array: Any = np.ones((2, 2))
+    lifted: Any = mx.variable(model.weight)
+    for value, name in ((narrow, r"NpArray\[F32\]"), (array, "ndarray of float64"), (lifted, r"ImageGrad\[F64\]")):
+        text = rf"^with_parameters \(weight\): {name}.* in the place of NpArray\[F64\]: expected the same class"
+        with pytest.raises(ModuleError, match=text):
+            model.with_parameters([value])
+    norm = nn.BatchNorm2d.init(2, like=mx.numpy())
+    wide: Any = mx.numpy(mx.F64).ones((2,))
+    with pytest.raises(ModuleError, match=r"^with_states \(mean\): NpArray\[F64\] in the place of NpArray\[F32\]: "):
+        norm.with_states([wide, wide])
+
+
+def test_a_function_that_gives_no_tensor_is_no_map() -> None:
+    model: Any = nn.Linear(mx.numpy().ones((2, 2)), None)
+    text = r"^map: the function gave {} for NpArray\[F32\]: expected a tensor for each tensor$"
+    with pytest.raises(ModuleError, match=text.format("float")):
+        model.map(lambda tensor: 1.0)
+    with pytest.raises(ModuleError, match=text.format(r"ndarray of float32 \(2, 2\)")):
+        model.map(lambda tensor: tensor.to_host())

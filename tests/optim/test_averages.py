@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
@@ -180,3 +181,14 @@ def test_parts_of_different_models_no_parts_and_empty_parts_are_refused() -> Non
         optim.mean_gradients([(linear, 0)])
     with pytest.raises(OptionError, match=r"^mean_gradients: no parts: give the gradients of at least one, with its n"):
         optim.mean_gradients(list[tuple[nn.Linear[Array], int]]())
+
+
+def test_averages_of_another_element_type_are_refused() -> None:
+    ema = optim.Ema()
+    wide: Any = nn.Linear(mx.numpy(mx.F64).ones((2, 2)), None)
+    narrow: Any = nn.Linear(mx.numpy().ones((2, 2)), None)
+    text = r"the average of weight is NpArray\[F32\], the parameter NpArray\[F64\]: expected the same class"
+    with pytest.raises(ModuleError, match=r"^Ema\.update: Linear: " + text):
+        ema.update(wide, ema.init(narrow))
+    with pytest.raises(ModuleError, match=r"^Ema\.averaged: Linear: " + text):
+        ema.averaged(wide, ema.init(narrow))
