@@ -20,6 +20,7 @@ from moonxi.dims import Dim
 from moonxi.dtypes import DType
 from moonxi.errors import GradientError
 from moonxi.traits import DerivedTensor, Labels, Mask, Shape, Tensor, expect_held
+from moonxi.traits.passes import backward_pass
 
 
 class Node[T: Tensor](DerivedTensor["Node[T]"]):
@@ -103,7 +104,8 @@ class Node[T: Tensor](DerivedTensor["Node[T]"]):
                     f"backward: {shapes.show(self.shape)}: a result that is not one number needs a seed of its shape; "
                     "reduce it with .sum() or .mean(), or pass backward(seed)"
                 )
-            seed = self.value.full(self.shape, 1.0)
+            with backward_pass():
+                seed = self.value.full(self.shape, 1.0)
         else:
             shapes.equal("backward (result and seed)", self.shape, seed.shape)
         return propagated(self, seed, keep)

@@ -28,6 +28,7 @@ class Recorder:
         self._specs: dict[int, Spec] = {}
         self._made_by: dict[int, Node] = {}
         self._used_at: dict[int, Line] = {}
+        self._gradients: set[int] = set()
         self._open = True
 
     def input(self, spec: Spec) -> int:
@@ -96,6 +97,8 @@ class Recorder:
         if not backward:
             for number in taken:
                 self._used_at.setdefault(number, line)
+        elif operation == "full" or not self._gradients.isdisjoint(taken):  # of ones, where the pass begins
+            self._gradients.update(numbers)
         node = Node(operation, arguments, options, numbers, holders, several, line, backward)
         self._nodes.append(node)
         self._made_by.update(dict.fromkeys(numbers, node))
@@ -104,10 +107,10 @@ class Recorder:
     def _forward_line(self, taken: Sequence[int]) -> Line | None:
         """The line of the operation that is differentiated, as far as the operands tell.
 
-        A result of the forward pass tells by where it was made, a parameter by its first use; a gradient, which comes
-        first, by what is known of it."""
+        A result of the forward pass, or what is made of such results alone, tells by where it was made, a parameter by
+        its first use; a gradient, which comes first, by what is known of it."""
         makers = {number: self._made_by.get(number) for number in taken}
-        forward = [node.line for node in makers.values() if node is not None and not node.backward]
+        forward = [node.line for number, node in makers.items() if node is not None and number not in self._gradients]
         used = [self._used_at[number] for number, node in makers.items() if node is None and number in self._used_at]
         before = [node.line for node in makers.values() if node is not None]
         found = forward or used or before

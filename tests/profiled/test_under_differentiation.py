@@ -24,8 +24,10 @@ def test_the_backward_pass_of_differentiation_above_is_told_apart() -> None:
     assert names(times, "backward") == {}
     times.clear()
     total.backward()
-    assert names(times, "forward") == {"full": 1}  # the seed
-    assert names(times, "backward") == {"reshape": 1, "broadcast_to": 1, "matmul": 2, "transpose": 2, "sum_to": 2}
+    assert names(times, "forward") == {}
+    found = names(times, "backward")
+    assert found.pop("full") == 1  # the seed
+    assert found == {"reshape": 1, "broadcast_to": 1, "matmul": 2, "transpose": 2, "sum_to": 2}
 
 
 def test_the_backward_pass_is_over_when_it_has_failed() -> None:
@@ -39,8 +41,8 @@ def test_the_backward_pass_is_over_when_it_has_failed() -> None:
     with pytest.raises(ZeroDivisionError):
         result.backward()
     x.exp()
-    assert names(times, "backward") == {}
-    assert names(times, "forward") == {"full": 1, "exp": 1}
+    assert names(times, "backward") == {"full": 1}
+    assert names(times, "forward") == {"exp": 1}
 
 
 def test_the_second_derivative_is_a_backward_pass_too() -> None:
@@ -51,7 +53,7 @@ def test_the_second_derivative_is_a_backward_pass_too() -> None:
     times.clear()
     assert slope.backward().of(inner).item() == 18.0
     assert names(times, "backward")["multiply"] > 0
-    assert set(names(times, "forward")) == {"full", "item"}
+    assert set(names(times, "forward")) == {"item"}
 
 
 def test_operations_under_differentiation_are_timed_from_above() -> None:
