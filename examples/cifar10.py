@@ -3,6 +3,7 @@
     python examples/cifar10.py --data DIR                      ResNet-18, as the original of moonxi trains it
     python examples/cifar10.py --data DIR --recipe modern      its form for small images, as it is trained today
     python examples/cifar10.py --data DIR --model small        8 layers, for a laptop: a minute or two an epoch
+    ... --checkpoints DIR --resume                             after a crash, the same again goes on where it was
 
 ``DIR`` holds CIFAR-10 in a published form (binary or "python", unpacked or not), or image folders
 ``{train,test}/CLASS/FILE``; it may also be the path of an archive of one of these. Each epoch adds a line to
@@ -13,10 +14,10 @@ not the program: what was learned until then is kept, drawn and judged. Ends wit
 import argparse
 import csv
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, override
 
 from jaxtyping import Float
 
@@ -25,7 +26,8 @@ from moonxi import nn, optim
 from moonxi.data import Augmented, Crop, DataLoader, Flip, Labelled, Normalize, TrainTest, Transformed, cifar10
 from moonxi.losses import Logits, cross_entropy
 from moonxi.nn.models import ResNet18
-from moonxi.train import Batches, EpochRecord, Trainer, threads
+from moonxi.sight import draw_curves
+from moonxi.train import Batches, Callback, Checkpoints, EpochRecord, Run, Trainer, threads
 
 COLUMNS = ("epoch", "lr", "loss", "train_accuracy", "test_accuracy", "seconds")
 
@@ -165,24 +167,50 @@ def modern[T: mx.Tensor](data: TrainTest[T], epochs: int, seed: int) -> Recipe[T
     )
 
 
+class Log(Callback[object]):
+    """``log.csv``: a line for each epoch, with the learning rate of its last step."""
+
+    def __init__(self, path: Path, lr: Callable[[int], float]) -> None:
+        self._path = path
+        self._lr = lr
+
+    @override
+    def on_start(self, run: Run[object], /) -> None:
+        self._write(run.records)
+
+    @override
+    def on_epoch(self, run: Run[object], record: EpochRecord, /) -> None:
+        self._write(run.records)
+
+    def _write(self, records: Sequence[EpochRecord]) -> None:
+        """All of it, for a run that is resumed has epochs from before."""
+        with self._path.open("w", newline="", encoding="utf-8") as file:
+            log = csv.writer(file)
+            log.writerow(COLUMNS)
+            for one in records:
+                rate, seconds = self._lr(one.steps - 1), f"{one.seconds:.2f}"
+                numbers = (rate, one.train["loss"], one.train["accuracy"], one.test["accuracy"])
+                log.writerow((one.epoch + 1, *(f"{number:.6g}" for number in numbers), seconds))
+
+
 def fit[T: mx.Tensor, M, B](
-    trainer: Trainer[T, M, B], train: Batches[B], test: Batches[B], lr: Callable[[int], float], epochs: int, out: Path
+    trainer: Trainer[T, M, B],
+    train: Batches[B],
+    test: Batches[B],
+    lr: Callable[[int], float],
+    epochs: int,
+    arguments: argparse.Namespace,
 ) -> float:
     """Train, write the log and the curve, and give the share of the test images that are recognised in the end."""
+    out: Path = arguments.out
     out.mkdir(parents=True, exist_ok=True)
-    records: list[EpochRecord] = []
-    with (out / "log.csv").open("w", newline="", encoding="utf-8") as file:
-        log = csv.writer(file)
-        log.writerow(COLUMNS)
-
-        def write(record: EpochRecord) -> None:
-            records.append(record)
-            rate, seconds = lr(record.steps - 1), f"{record.seconds:.2f}"
-            numbers = (rate, record.train["loss"], record.train["accuracy"], record.test["accuracy"])
-            log.writerow((record.epoch + 1, *(f"{number:.6g}" for number in numbers), seconds))
-            file.flush()
-
-        history = trainer.fit(train, epochs=epochs, test=test, after_epoch=write)
+    folder: Path | None = arguments.checkpoints
+    checkpoints = None if folder is None else Checkpoints(folder, metric="accuracy", higher_is_better=True)
+    log = Log(out / "log.csv", lr)
+    history = trainer.fit(
+        train, epochs=epochs, test=test, callbacks=[log], checkpoints=checkpoints, resume=arguments.resume
+    )
+    records = history.epochs
     if records:
         draw(records, out / "curve.png")
     if records and not history.interrupted:
@@ -190,27 +218,14 @@ def fit[T: mx.Tensor, M, B](
     return trainer.evaluate(test)["accuracy"]
 
 
-def draw(records: list[EpochRecord], path: Path) -> None:
+def draw(records: Sequence[EpochRecord], path: Path) -> None:
     """The loss and the accuracies over the epochs, as a picture."""
     try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        print(f"{path} is not drawn: that needs matplotlib, pip install 'moonxi[plot]'")
-        return
-    epochs = [record.epoch + 1 for record in records]
-    figure = Figure(figsize=(9, 4), layout="constrained")
-    left, right = figure.subplots(1, 2)
-    left.plot(epochs, [record.train["loss"] for record in records], marker=".")
-    left.set(xlabel="epoch", ylabel="training loss")
-    right.plot(epochs, [record.train["accuracy"] for record in records], marker=".", label="training")
-    right.plot(epochs, [record.test["accuracy"] for record in records], marker=".", label="test")
-    right.set(xlabel="epoch", ylabel="accuracy", ylim=(0, 1))
-    right.legend()
-    for axes in (left, right):
-        axes.xaxis.get_major_locator().set_params(integer=True)
-        axes.grid(alpha=0.3)
-    figure.savefig(path, dpi=120)
-    print(f"curve drawn to {path}")
+        draw_curves(records, path)
+    except mx.errors.DataError as error:  # it needs matplotlib
+        print(error)
+    else:
+        print(f"curve drawn to {path}")
 
 
 def run[T: mx.ImageModelTensor](like: T, arguments: argparse.Namespace) -> None:
@@ -224,6 +239,7 @@ def run[T: mx.ImageModelTensor](like: T, arguments: argparse.Namespace) -> None:
     epochs = 24 if arguments.epochs is None else arguments.epochs
     recipe = (modern if arguments.recipe == "modern" else original)(data, epochs, arguments.seed)
     key = mx.Key(arguments.seed)
+    ema = None if arguments.ema is None else optim.Ema(decay=arguments.ema, warm_up=True)
 
     def lr(step: int) -> float:
         return recipe.lr(like.full((), step)).item()
@@ -231,14 +247,14 @@ def run[T: mx.ImageModelTensor](like: T, arguments: argparse.Namespace) -> None:
     if arguments.model == "small":
         small = SmallResNet.init(like=like, key=key)
         print(small.summary())
-        trainer = Trainer(small, loss, recipe.optimizer, key=key, compile=arguments.compile)
-        accuracy = fit(trainer, recipe.train, recipe.test, lr, epochs, arguments.out)
+        trainer = Trainer(small, loss, recipe.optimizer, key=key, ema=ema, compile=arguments.compile)
+        accuracy = fit(trainer, recipe.train, recipe.test, lr, epochs, arguments)
     else:
         # The stem of ImageNet halves an image twice, and leaves little of 32 x 32 pixels.
         large = ResNet18.init(like=like, key=key, small=arguments.recipe == "modern")
         print(large.summary())
-        residual = Trainer(large, loss, recipe.optimizer, key=key, compile=arguments.compile)
-        accuracy = fit(residual, recipe.train, recipe.test, lr, epochs, arguments.out)
+        residual = Trainer(large, loss, recipe.optimizer, key=key, ema=ema, compile=arguments.compile)
+        accuracy = fit(residual, recipe.train, recipe.test, lr, epochs, arguments)
     print(f"test accuracy: {accuracy:.4f}")
 
 
@@ -258,7 +274,12 @@ def main() -> None:
     parser.add_argument("--gpu", action="store_true", help="compute on an NVIDIA GPU")
     parser.add_argument("--precision", choices=("fp32", "tf32", "bf16"), default="fp32", help="of the GPU")
     parser.add_argument("--out", type=Path, metavar="DIR", default=Path("runs/cifar10"), help="default: runs/cifar10")
+    parser.add_argument("--ema", type=float, metavar="DECAY", help="evaluate averages of the weights, such as 0.99")
+    parser.add_argument("--checkpoints", type=Path, metavar="DIR", help="write the run there after each epoch")
+    parser.add_argument("--resume", action="store_true", help="go on from the last of --checkpoints, if there is one")
     arguments = parser.parse_args()
+    if arguments.resume and arguments.checkpoints is None:
+        parser.error("--resume: name the folder of the run with --checkpoints DIR")
     if arguments.compile is None:
         arguments.compile = not arguments.gpu
     if arguments.data is None and not arguments.download:

@@ -3,6 +3,7 @@
     python examples/mnist.py                      the 10,000 training and 2,000 test images that moonxi ships
     python examples/mnist.py --data DIR           all 60,000 and 10,000, from the four published files
     python examples/mnist.py --download           the same, downloaded and verified
+    ... --checkpoints DIR --resume                after a crash, the same again goes on where it was
 
 Ends with ``test accuracy: 0.9...``, and fails if that is below what the recipe reaches.
 """
@@ -11,6 +12,7 @@ import argparse
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jaxtyping import Float
@@ -20,7 +22,7 @@ from moonxi import nn, optim
 from moonxi.data import DataLoader, Labelled, mnist
 from moonxi.losses import Logits, cross_entropy
 from moonxi.nn.initializers import xavier_uniform
-from moonxi.train import threads
+from moonxi.train import Checkpoints, threads
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,11 @@ def run[T: mx.MlpTensor](like: T, arguments: argparse.Namespace) -> None:
     trainer = mx.Trainer(model, loss, optimizer, key=mx.Key(arguments.seed), compile=arguments.compile)
     recipe = 10 if whole else 20
     epochs = recipe if arguments.epochs is None else arguments.epochs
-    history = trainer.fit(train, epochs=epochs, test=test, save_to=arguments.save)
+    folder: Path | None = arguments.checkpoints
+    checkpoints = None if folder is None else Checkpoints(folder, metric="accuracy", higher_is_better=True)
+    history = trainer.fit(
+        train, epochs=epochs, test=test, save_to=arguments.save, checkpoints=checkpoints, resume=arguments.resume
+    )
 
     accuracy = trainer.evaluate(test)["accuracy"]
     print(f"test accuracy: {accuracy:.4f}")
@@ -99,7 +105,11 @@ def main() -> None:
     parser.add_argument("--gpu", action="store_true", help="compute on an NVIDIA GPU")
     parser.add_argument("--precision", choices=("fp32", "tf32", "bf16"), default="fp32", help="of the GPU")
     parser.add_argument("--save", metavar="FILE", help="write the weights there at the end (safetensors)")
+    parser.add_argument("--checkpoints", type=Path, metavar="DIR", help="write the run there after each epoch")
+    parser.add_argument("--resume", action="store_true", help="go on from the last of --checkpoints, if there is one")
     arguments = parser.parse_args()
+    if arguments.resume and arguments.checkpoints is None:
+        parser.error("--resume: name the folder of the run with --checkpoints DIR")
     if arguments.compile is None:
         arguments.compile = not arguments.gpu
 

@@ -193,9 +193,24 @@ def test_without_matplotlib_a_line_says_what_is_missing(
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     here(monkeypatch, "--data", few, "--model", "small", "--epochs", "1", "--out", tmp_path)
-    said = f"{tmp_path / 'curve.png'} is not drawn: that needs matplotlib, pip install 'moonxi[plot]'"
+    said = "draw_curves: the package matplotlib, which draws, is not installed: pip install 'moonxi[plot]'"
     assert capsys.readouterr().out.splitlines()[-2] == said
     assert len(log(tmp_path)) == 1
+
+
+def test_a_run_goes_on_from_its_checkpoints_with_the_same_log(
+    few: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def run_to(epochs: int, out: Path) -> str:
+        arguments = ("--data", few, "--model", "small", "--ema", "0.9", "--epochs", str(epochs), "--out", out)
+        here(monkeypatch, *arguments, "--no-compile", "--checkpoints", out / "run", "--resume")
+        return capsys.readouterr().out
+
+    run_to(1, tmp_path / "broken")
+    assert "resumed from " in run_to(3, tmp_path / "broken")
+    assert "resumed from " not in run_to(3, tmp_path / "whole")
+    broken, whole = log(tmp_path / "broken"), log(tmp_path / "whole")
+    assert [line | {"seconds": 0.0} for line in broken] == [line | {"seconds": 0.0} for line in whole]
 
 
 def test_without_data_the_options_that_name_it_are_told() -> None:

@@ -132,6 +132,22 @@ def test_an_accuracy_below_the_target_is_a_failure(
     assert re.search(r"^test accuracy: 0\.[01]\d+$", capsys.readouterr().out, re.MULTILINE)
 
 
+def test_a_run_goes_on_from_its_checkpoints_with_the_same_bits(few: Path, tmp_path: Path) -> None:
+    def weights(name: str, epochs: int) -> bytes:
+        folder, file = tmp_path / name, tmp_path / f"{name}.safetensors"
+        trained("--data", few, "--epochs", str(epochs), "--save", file, "--checkpoints", folder, "--resume")
+        return file.read_bytes()
+
+    weights("broken", 1)
+    assert weights("broken", 2) == weights("whole", 2)
+
+
+def test_to_resume_without_a_folder_is_told_in_one_line() -> None:
+    ended = run(MNIST, "--resume")
+    assert (ended.code, ended.out) == (2, [])
+    assert ended.err[-1].endswith("error: --resume: name the folder of the run with --checkpoints DIR")
+
+
 @pytest.mark.slow
 def test_ctrl_c_ends_a_run_cleanly_and_saves(tmp_path: Path) -> None:
     weights = tmp_path / "weights.safetensors"

@@ -48,6 +48,21 @@ def test_the_same_seed_gives_the_same_bits(tmp_path: Path) -> None:
     assert weights("first", "7") != weights("third", "8")
 
 
+def test_the_head_alone_is_trained_upon_earlier_weights_and_a_run_goes_on(tmp_path: Path) -> None:
+    def convolutions(path: Path) -> list[bytes]:
+        model = nn.load(LeNet.init(like=mx.numpy(), key=mx.Key(99)), path)
+        return [one.to_host().tobytes() for layer in (model.first, model.second) for one in layer.parameters()]
+
+    few: tuple[str | Path, ...] = ("--limit", "128", "--no-compile")
+    trained(*few, "--epochs", "1", "--save", tmp_path / "one")
+    run = ("--checkpoints", tmp_path / "run", "--resume", "--start", tmp_path / "one", "--head-only")
+    trained(*few, *run, "--epochs", "1")
+    ended = trained(*few, *run, "--epochs", "2", "--save", tmp_path / "two")
+    assert any(line.startswith("resumed from ") for line in ended.out)
+    assert convolutions(tmp_path / "one") == convolutions(tmp_path / "two")
+    assert (tmp_path / "one").read_bytes() != (tmp_path / "two").read_bytes()
+
+
 def test_more_images_than_there_are_are_refused_in_one_line() -> None:
     ended = run(MNIST_CNN, "--limit", "10001")
     assert (ended.code, ended.out) == (1, [])
