@@ -3,8 +3,9 @@
     python typecheck_tests/run.py           check; exits with 1 and a list of what differs
     python typecheck_tests/run.py --list    count the cases
 
-``cases/`` holds mistakes that people make, written by hand, each beside its right twin. The matrix of all operations
-with all wrong pairs of tensor classes is generated at each run. A line states what is expected of it::
+``cases/`` holds mistakes that people make, written by hand, each beside its right twin; ``bugs/`` holds those of real
+training code, see docs/bug-suite.md. The matrix of all operations with all wrong pairs of tensor classes is generated
+at each run. A line states what is expected of it::
 
     layer.forward(device)  # E: [arg-type]
     mse(host, device)  # E: [tensor-mix] NpArray[F32] (prediction)
@@ -26,6 +27,7 @@ HERE = Path(__file__).resolve().parent
 if find_spec("moonxi") is None:
     sys.path.insert(0, str(HERE.parent))
 
+import bug_table
 import expectations
 import matrix
 import twins
@@ -68,7 +70,7 @@ def main() -> int:
     arguments = parser.parse_args()
 
     start = time.perf_counter()
-    cases = sorted((HERE / "cases").glob("*.py"))
+    cases = sorted([*(HERE / "cases").glob("*.py"), *(HERE / "bugs").glob("*.py")])
     drivers = sorted(HERE.glob("*.py"))
     # Always the same place: what mypy remembers of a file it reports under the path that it had.
     folder = HERE / "generated"
@@ -82,7 +84,7 @@ def main() -> int:
         for file in cases:
             print(f"  {file.stem:20} {len(twins.cases(file)):3}")
         return 0
-    problems = twins.problems(cases) + expectations.malformed([*cases, *generated])
+    problems = twins.problems(cases) + bug_table.problems() + expectations.malformed([*cases, *generated])
     reported = mypy([*drivers, *cases, *generated], arguments.cache_dir)
     problems += expectations.differences(wanted, reported)
     for problem in problems:

@@ -1,5 +1,7 @@
 """Cross-entropy of yes or no."""
 
+from jaxtyping import Float
+
 from moonxi import settings, shapes
 from moonxi.losses.arguments import expect, expect_tensor
 from moonxi.losses.binary_scores import BinaryLogits
@@ -8,7 +10,12 @@ from moonxi.traits import Tensor
 
 
 def binary_cross_entropy[T: Tensor](
-    logits: BinaryLogits[T], target: T, /, *, positive_weight: float = 1.0, reduction: Reduction = "mean"
+    logits: Float[BinaryLogits[T], "*shape"],
+    target: Float[T, "*shape"],
+    /,
+    *,
+    positive_weight: float = 1.0,
+    reduction: Reduction = "mean",
 ) -> T:
     """``-(w * t * log(p) + (1 - t) * log(1 - p))`` in nats, ``p`` being the sigmoid of each logit; without overflow.
 

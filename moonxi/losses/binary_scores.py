@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from moonxi.dtypes import DType
 from moonxi.losses.arguments import expect_tensor
 from moonxi.traits import Mask, Shape, Tensor
 
@@ -28,6 +29,11 @@ class BinaryProbs[T: Tensor]:
         """Any shape: each element is a question of its own."""
         return self.value.shape
 
+    @property
+    def dtype(self) -> type[DType]:
+        """The element type, so that ``Float[BinaryProbs[T], "batch"]`` states the shape."""
+        return self.value.dtype
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BinaryLogits[T: Tensor]:
@@ -49,6 +55,11 @@ class BinaryLogits[T: Tensor]:
     def shape(self) -> Shape:
         """Any shape: each element is a question of its own."""
         return self.value.shape
+
+    @property
+    def dtype(self) -> type[DType]:
+        """The element type, so that ``Float[BinaryLogits[T], "batch"]`` states the shape."""
+        return self.value.dtype
 
     def probs(self) -> BinaryProbs[T]:
         """The sigmoid of each."""

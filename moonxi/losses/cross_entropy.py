@@ -2,6 +2,8 @@
 
 from typing import Final
 
+from jaxtyping import Float, Int
+
 from moonxi import settings, shapes
 from moonxi.losses.arguments import expect, expect_tensor
 from moonxi.losses.reduction import Reduction, reduced, refuse_empty
@@ -12,11 +14,11 @@ _LEAST_LABEL: Final = -(2**63)
 
 
 def cross_entropy[T: Tensor](
-    logits: Logits[T],
-    labels: Labels[T],
+    logits: Float[Logits[T], "*batch classes"],
+    labels: Int[Labels[T], "*batch"],
     /,
     *,
-    weight: T | None = None,
+    weight: Float[T, " classes"] | None = None,
     ignore: int | None = None,
     smoothing: float = 0.0,
     reduction: Reduction = "mean",
@@ -30,11 +32,11 @@ def cross_entropy[T: Tensor](
 
 
 def nll[T: Tensor](
-    log_probs: LogProbs[T],
-    labels: Labels[T],
+    log_probs: Float[LogProbs[T], "*batch classes"],
+    labels: Int[Labels[T], "*batch"],
     /,
     *,
-    weight: T | None = None,
+    weight: Float[T, " classes"] | None = None,
     ignore: int | None = None,
     smoothing: float = 0.0,
     reduction: Reduction = "mean",

@@ -1,5 +1,7 @@
 """The Kullback-Leibler divergence."""
 
+from jaxtyping import Float
+
 from moonxi import shapes
 from moonxi.losses.arguments import expect
 from moonxi.losses.reduction import Reduction, reduced
@@ -7,7 +9,13 @@ from moonxi.losses.scores import LogProbs
 from moonxi.traits import Tensor
 
 
-def kl_divergence[T: Tensor](prediction: LogProbs[T], target: LogProbs[T], /, *, reduction: Reduction = "mean") -> T:
+def kl_divergence[T: Tensor](
+    prediction: Float[LogProbs[T], "*batch classes"],
+    target: Float[LogProbs[T], "*batch classes"],
+    /,
+    *,
+    reduction: Reduction = "mean",
+) -> T:
     """The sum over the classes of ``p * (log(p) - log(q))`` in nats: KL(p || q) of the target p and the prediction q.
 
     Both are ``(..., classes)`` and the divergences ``(...)``; their mean is what PyTorch calls "batchmean". A class

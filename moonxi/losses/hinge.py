@@ -1,5 +1,7 @@
 """The hinge: no loss once the right side has won by a margin."""
 
+from jaxtyping import Bool, Float, Int
+
 from moonxi import settings, shapes
 from moonxi.losses.arguments import expect
 from moonxi.losses.reduction import Reduction, reduced
@@ -7,7 +9,14 @@ from moonxi.losses.scores import Logits
 from moonxi.traits import Labels, Mask, Tensor, expect_held
 
 
-def hinge[T: Tensor](score: T, positive: Mask[T], /, *, margin: float = 1.0, reduction: Reduction = "mean") -> T:
+def hinge[T: Tensor](
+    score: Float[T, "*shape"],
+    positive: Bool[Mask[T], "*shape"],
+    /,
+    *,
+    margin: float = 1.0,
+    reduction: Reduction = "mean",
+) -> T:
     """``max(0, margin - s)`` where the mask is and ``max(0, margin + s)`` elsewhere, for each score ``s``.
 
     The loss of support-vector machines (Cortes and Vapnik 1995). Raises `ShapeError` unless the shapes are equal, and
@@ -18,7 +27,12 @@ def hinge[T: Tensor](score: T, positive: Mask[T], /, *, margin: float = 1.0, red
 
 
 def multiclass_hinge[T: Tensor](
-    logits: Logits[T], labels: Labels[T], /, *, margin: float = 1.0, reduction: Reduction = "mean"
+    logits: Float[Logits[T], "*batch classes"],
+    labels: Int[Labels[T], "*batch"],
+    /,
+    *,
+    margin: float = 1.0,
+    reduction: Reduction = "mean",
 ) -> T:
     """The sum over the wrong classes of ``max(0, margin - x[right] + x[wrong])``, over the number of classes.
 

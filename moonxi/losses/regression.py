@@ -1,11 +1,15 @@
 """Losses of numbers against numbers. The shapes must be equal: broadcasting there is nearly always a mistake."""
 
+from jaxtyping import Float
+
 from moonxi import settings, shapes
 from moonxi.losses.reduction import Reduction, reduced
 from moonxi.traits import Tensor
 
 
-def mse[T: Tensor](prediction: T, target: T, /, *, reduction: Reduction = "mean") -> T:
+def mse[T: Tensor](
+    prediction: Float[T, "*shape"], target: Float[T, "*shape"], /, *, reduction: Reduction = "mean"
+) -> T:
     """The squared differences; their mean is a scalar.
 
     Raises `ShapeError` unless the shapes are equal, and for the mean of an empty batch."""
@@ -13,7 +17,7 @@ def mse[T: Tensor](prediction: T, target: T, /, *, reduction: Reduction = "mean"
     return reduced("mse", (prediction - target).square(), reduction)
 
 
-def l1[T: Tensor](prediction: T, target: T, /, *, reduction: Reduction = "mean") -> T:
+def l1[T: Tensor](prediction: Float[T, "*shape"], target: Float[T, "*shape"], /, *, reduction: Reduction = "mean") -> T:
     """The absolute differences, whose derivative is 0 where the two are the same.
 
     Raises `ShapeError` unless the shapes are equal, and for the mean of an empty batch."""
@@ -21,7 +25,9 @@ def l1[T: Tensor](prediction: T, target: T, /, *, reduction: Reduction = "mean")
     return reduced("l1", (prediction - target).abs(), reduction)
 
 
-def huber[T: Tensor](prediction: T, target: T, /, *, delta: float = 1.0, reduction: Reduction = "mean") -> T:
+def huber[T: Tensor](
+    prediction: Float[T, "*shape"], target: Float[T, "*shape"], /, *, delta: float = 1.0, reduction: Reduction = "mean"
+) -> T:
     """Half the squared difference ``d`` up to ``delta``, and ``delta * (|d| - delta / 2)`` beyond (Huber 1964).
 
     Raises `ShapeError` unless the shapes are equal, and for the mean of an empty batch; `OptionError` unless ``delta``
@@ -31,7 +37,9 @@ def huber[T: Tensor](prediction: T, target: T, /, *, delta: float = 1.0, reducti
     return reduced("huber", _huber(prediction - target, delta), reduction)
 
 
-def smooth_l1[T: Tensor](prediction: T, target: T, /, *, beta: float = 1.0, reduction: Reduction = "mean") -> T:
+def smooth_l1[T: Tensor](
+    prediction: Float[T, "*shape"], target: Float[T, "*shape"], /, *, beta: float = 1.0, reduction: Reduction = "mean"
+) -> T:
     """`huber` over its ``delta``, here ``beta`` (Girshick 2015, equation 3); `l1` if that is 0.
 
     Raises `ShapeError` unless the shapes are equal, and for the mean of an empty batch; `OptionError` for a negative

@@ -7,6 +7,7 @@ backend beside the labels of another without any help.
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from moonxi.dtypes import DType
 from moonxi.losses.arguments import expect_tensor
 from moonxi.traits import Labels, Shape, Tensor
 
@@ -32,6 +33,11 @@ class Probs[T: Tensor]:
         """``(..., classes)``."""
         return self.value.shape
 
+    @property
+    def dtype(self) -> type[DType]:
+        """The element type, so that ``Float[Probs[T], "batch classes"]`` states the shape."""
+        return self.value.dtype
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LogProbs[T: Tensor]:
@@ -53,6 +59,11 @@ class LogProbs[T: Tensor]:
     def shape(self) -> Shape:
         """``(..., classes)``."""
         return self.value.shape
+
+    @property
+    def dtype(self) -> type[DType]:
+        """The element type, so that ``Float[LogProbs[T], "batch classes"]`` states the shape."""
+        return self.value.dtype
 
     def probs(self) -> Probs[T]:
         """The probabilities."""
@@ -79,6 +90,11 @@ class Logits[T: Tensor]:
     def shape(self) -> Shape:
         """``(..., classes)``."""
         return self.value.shape
+
+    @property
+    def dtype(self) -> type[DType]:
+        """The element type, so that ``Float[Logits[T], "batch classes"]`` states the shape."""
+        return self.value.dtype
 
     def probs(self) -> Probs[T]:
         """The softmax over the classes."""

@@ -1,11 +1,15 @@
 """Losses of vectors by the angle between them."""
 
+from jaxtyping import Bool, Float
+
 from moonxi import settings, shapes
 from moonxi.losses.reduction import Reduction, reduced
 from moonxi.traits import Mask, Tensor
 
 
-def cosine_similarity[T: Tensor](x: T, y: T, /, *, eps: float = 1e-8) -> T:
+def cosine_similarity[T: Tensor](
+    x: Float[T, "*batch n"], y: Float[T, "*batch n"], /, *, eps: float = 1e-8
+) -> Float[T, "*batch"]:
     """The cosine of the angle between vectors along the last axis, which goes away.
 
     ``x . y / (max(|x|, eps) * max(|y|, eps))`` as PyTorch's: 0 for a vector of zeros. Raises `ShapeError` unless the
@@ -16,7 +20,13 @@ def cosine_similarity[T: Tensor](x: T, y: T, /, *, eps: float = 1e-8) -> T:
 
 
 def cosine_embedding[T: Tensor](
-    x: T, y: T, similar: Mask[T], /, *, margin: float = 0.0, reduction: Reduction = "mean"
+    x: Float[T, "*batch n"],
+    y: Float[T, "*batch n"],
+    similar: Bool[Mask[T], "*batch"],
+    /,
+    *,
+    margin: float = 0.0,
+    reduction: Reduction = "mean",
 ) -> T:
     """``1 - c`` where the mask is and ``max(0, c - margin)`` elsewhere, ``c`` being the `cosine_similarity`.
 

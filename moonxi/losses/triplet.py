@@ -1,14 +1,16 @@
 """The triplet loss: the same must lie nearer than the different."""
 
+from jaxtyping import Float
+
 from moonxi import settings, shapes
 from moonxi.losses.reduction import Reduction, reduced
 from moonxi.traits import Tensor
 
 
 def triplet_margin[T: Tensor](
-    anchor: T,
-    positive: T,
-    negative: T,
+    anchor: Float[T, "*batch n"],
+    positive: Float[T, "*batch n"],
+    negative: Float[T, "*batch n"],
     /,
     *,
     margin: float = 1.0,

@@ -25,11 +25,13 @@ from moonxi.mypy_plugin.conformance import Conformance
 from moonxi.mypy_plugin.digest import DIGEST
 from moonxi.mypy_plugin.mixing import checked
 from moonxi.mypy_plugin.module_map import add_map, is_module
+from moonxi.mypy_plugin.scores import check_scores
 from moonxi.mypy_plugin.shapes.aliases import note_aliases
 from moonxi.mypy_plugin.shapes.attached import ANNOTATED, attach, text_of
 from moonxi.mypy_plugin.shapes.formulas import note_formulas
 from moonxi.mypy_plugin.shapes.marker import METHOD, imports_moonxi, is_mark, is_marked, plant
 from moonxi.mypy_plugin.traits import is_trait
+from moonxi.mypy_plugin.unused import check_unused, dropped_calls
 
 if TYPE_CHECKING:
     from moonxi.mypy_plugin.shapes.module import Module
@@ -78,6 +80,7 @@ class MoonxiPlugin(MapOnly):
         self._planted: MypyFile | None = None
         self._module: Module | None = None
         self._called_in: tuple[MypyFile, FuncDef | None] | None = None
+        self._dropped: dict[str, frozenset[int]] = {}
 
     def get_function_hook(self, fullname: str) -> Callable[[FunctionContext], Type]:
         return partial(self._function, fullname, self._default.get_function_hook(fullname))
@@ -177,6 +180,9 @@ class MoonxiPlugin(MapOnly):
         if not _is_own(module):
             self._conformance.learn(ctx.default_return_type)
         self._guarded(lambda: self._unmarked(checker))
+        if isinstance(ctx, FunctionContext):
+            check_scores(ctx, fullname, checker)
+        check_unused(ctx, fullname, self._dropped.get(module, frozenset()), checker)
         return checked(ctx, fullname, checker)
 
     def _trait(self, fullname: str, name: str, ctx: AnalyzeTypeContext) -> Type:
@@ -210,4 +216,5 @@ class MoonxiPlugin(MapOnly):
         if file is not self._planted and not file.is_stub:
             self._planted = file
             self._module = None  # what was known of a file may be so no longer
+            self._dropped[file.fullname] = frozenset(dropped_calls(file.defs))
             plant(file.defs)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from jaxtyping import Float
 
 from moonxi import settings
+from moonxi.losses import BinaryProbs, Probs
 from moonxi.nn import activation_functions as functions
 from moonxi.nn.activation_functions import GeluForm
 from moonxi.nn.layer import Layer
@@ -32,11 +33,13 @@ class Tanh(Layer):
 
 @dataclass(frozen=True)
 class Sigmoid(Layer):
-    """1 / (1 + exp(-x))."""
+    """Probabilities of yes from scores: `binary_cross_entropy` wants the scores themselves.
 
-    def forward[T: Tensor](self, x: Float[T, "*axes"], mode: Mode | None = None, /) -> Float[T, "*axes"]:
+    So it can stand at the end of a model and not within one; within, ``x.sigmoid()`` gives a tensor."""
+
+    def forward[T: Tensor](self, x: Float[T, "*axes"], mode: Mode | None = None, /) -> Float[BinaryProbs[T], "*axes"]:
         """Element by element; ``mode`` makes no difference."""
-        return x.sigmoid()
+        return BinaryProbs(x.sigmoid())
 
 
 @dataclass(frozen=True)
@@ -128,10 +131,10 @@ class Hardswish(Layer):
 
 @dataclass(frozen=True)
 class Softmax(Layer):
-    """Exponentials over their sum along an axis, within a model: `cross_entropy` wants the scores before it."""
+    """The probabilities of classes from their scores along the last axis: `cross_entropy` wants the scores themselves.
 
-    axis: int = -1
+    So it can stand at the end of a model and not within one; within, ``x.softmax(axis)`` gives a tensor."""
 
-    def forward[T: Tensor](self, x: Float[T, "*axes"], mode: Mode | None = None, /) -> Float[T, "*axes"]:
+    def forward[T: Tensor](self, x: Float[T, "*axes"], mode: Mode | None = None, /) -> Float[Probs[T], "*axes"]:
         """The shape stays; ``mode`` makes no difference."""
-        return x.softmax(self.axis)
+        return Probs(x.softmax(-1))

@@ -29,7 +29,7 @@ weighted: Callable[..., object] = cross_entropy
 WRONG: dict[str, tuple[Callable[..., object], tuple[Any, ...], str]] = {
     "probabilities as logits": (cross_entropy, (Probs(x), labels), "cross_entropy: Probs: expected Logits"),
     "a tensor as logits": (cross_entropy, (x, labels), "cross_entropy: NpArray: expected Logits"),
-    "logits of logits": (Logits, (Logits(x),), "Logits: Logits: expected a tensor"),
+    "logits of logits": (Logits, (Logits(x),), "Logits: Logits[F32]: expected a tensor"),
     "logits of an array": (
         Logits,
         (np.ones((2, 3)),),

@@ -172,7 +172,7 @@ def test_options_of_activations_out_of_range_are_refused() -> None:
     with pytest.raises(OptionError, match=r"^Softplus: beta=-1\.0: must be positive and finite$"):
         nn.Softplus(-1.0)
     with pytest.raises(AxisError, match=r"^softmax: \(2,\), axis 1: "):
-        nn.Softmax(1).forward(numbers(2))
+        numbers(2).softmax(1)
 
 
 def test_identity_is_its_input_and_lambda_its_function() -> None:

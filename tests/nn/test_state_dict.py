@@ -99,7 +99,7 @@ def test_what_is_named_as_unused_is_left_out(tmp_path: Path) -> None:
     path = tmp_path / "more.safetensors"
     save_file({**load_file(FILE), "ema.weight": np.zeros(3)}, path)
     keys = TorchKeys(LAYERS, unused=frozenset({"ema.weight"}))
-    load_state_dict(net(), path, keys)
+    _ = load_state_dict(net(), path, keys)
     with pytest.raises(CheckpointError, match=r"\n  ema.weight: not in the model$"):
         load_state_dict(net(), path, LAYERS)
 

@@ -192,7 +192,7 @@ def test_the_state_of_another_optimizer_is_refused() -> None:
     for one in OPTIMIZERS.values():
         for other in OPTIMIZERS.values():
             if all(one.memory(path, shape) == other.memory(path, shape) for path, shape in shapes):
-                one.update(model, model, other.init(model))
+                _ = one.update(model, model, other.init(model))
             else:
                 with pytest.raises(ModuleError, match="the state belongs to another model or optimizer"):
                     one.update(model, model, other.init(model))

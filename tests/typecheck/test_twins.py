@@ -1,34 +1,16 @@
 """The right twins of the must-fail suite run: what mypy is told to accept also works."""
 
-import sys
-from collections.abc import Callable, Iterator
-from importlib.util import module_from_spec, spec_from_file_location
-from pathlib import Path
-from types import FunctionType
+import re
+from collections.abc import Callable
 
 import pytest
 
 import moonxi as mx
 from moonxi.errors import DeviceError
-from tests.examples.program import CHECKOUT
+from tests.typecheck.programs import FILES, functions
 
-CASES = CHECKOUT / "typecheck_tests" / "cases"
-
-
-def twins(file: Path) -> Iterator[tuple[str, Callable[[], None]]]:
-    """The twins of a file, by name."""
-    spec = spec_from_file_location(f"typecheck_tests.cases.{file.stem}", file)
-    assert spec is not None
-    assert spec.loader is not None
-    module = module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look their own module up
-    spec.loader.exec_module(module)
-    for name, value in vars(module).items():
-        if name.startswith("right_") and isinstance(value, FunctionType):
-            yield name, value
-
-
-ALL = [(f"{file.stem}-{name}", run) for file in sorted(CASES.glob("*.py")) for name, run in twins(file)]
+KINDS = ("right_", "impossible_")
+ALL = [(f"{file.stem}-{name}", run) for file in FILES for name, run in functions(file) if name.startswith(KINDS)]
 ON_HOST = [pytest.param(run, id=name) for name, run in ALL if "-right_gpu_" not in name]
 ON_DEVICE = [pytest.param(run, id=name) for name, run in ALL if "-right_gpu_" in name]
 
@@ -55,10 +37,11 @@ def test_the_right_twin_runs_on_the_device(twin: Callable[[], None]) -> None:
 
 def test_no_case_is_without_a_twin() -> None:
     wrong = {
-        f"{file.stem}-{line.removeprefix('def wrong_').partition('(')[0].partition('[')[0]}"
-        for file in CASES.glob("*.py")
+        f"{file.stem}-{re.sub('def (wrong|open)_', '', line).partition('(')[0].partition('[')[0]}"
+        for file in FILES
         for line in file.read_text(encoding="utf-8").splitlines()
-        if line.startswith("def wrong_")
+        if line.startswith(("def wrong_", "def open_"))
     }
     assert len(wrong) > 100
-    assert wrong == {name.replace("-right_gpu_", "-").replace("-right_", "-") for name, _ in ALL}
+    right = {name for name, _ in ALL if "-impossible_" not in name}
+    assert wrong == {name.replace("-right_gpu_", "-").replace("-right_", "-") for name in right}

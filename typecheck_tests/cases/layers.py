@@ -161,7 +161,7 @@ def right_shortcut() -> None:
 
 
 def wrong_parameters_in_a_list(model: Perceptron[Host], device: Device) -> None:
-    model.with_parameters([x + device for x in model.parameters()])  # E: [operator]
+    _ = model.with_parameters([x + device for x in model.parameters()])  # E: [operator]
 
 
 def right_parameters_in_a_list() -> None:

@@ -24,7 +24,7 @@ def model() -> nn.Linear[Host]:
 
 def wrong_gradients_of_a_sequence(network: nn.Linear[Host], other: nn.Sequential[Host]) -> None:
     optimizer = optim.AdamW(lr=1e-3)
-    optimizer.update(network, other, optimizer.init(network))  # E: [misc]
+    optimizer.update(network, other, optimizer.init(network))  # E: [misc]  # E: [tensor-unused] dropped
 
 
 def right_gradients_of_a_sequence() -> None:
@@ -35,12 +35,12 @@ def right_gradients_of_a_sequence() -> None:
 
 def wrong_state_of_another_model(network: nn.Linear[Host], other: nn.Sequential[Host]) -> None:
     optimizer = optim.Lion(lr=1e-3)
-    optimizer.update(network, network, optimizer.init(other))  # E: [misc]
+    optimizer.update(network, network, optimizer.init(other))  # E: [misc]  # E: [tensor-unused] dropped
 
 
 def right_state_of_another_model() -> None:
     optimizer = optim.Lion(lr=1e-3)
-    optimizer.update(model(), model(), optimizer.init(model()))
+    _ = optimizer.update(model(), model(), optimizer.init(model()))
 
 
 def evaluated(network: nn.Linear[Host]) -> tuple[Host, nn.Linear[Host]]:
@@ -61,34 +61,34 @@ def right_search_of_another_model() -> None:
 
 def wrong_average_as_the_state(network: nn.Linear[Host]) -> None:
     optimizer = optim.RmsProp(lr=1e-3)
-    optimizer.update(network, network, optim.Ema().init(network))  # E: [arg-type]
+    _ = optimizer.update(network, network, optim.Ema().init(network))  # E: [arg-type]
 
 
 def right_average_as_the_state() -> None:
     optimizer = optim.RmsProp(lr=1e-3)
-    optimizer.update(model(), model(), optimizer.init(model()))
+    _ = optimizer.update(model(), model(), optimizer.init(model()))
 
 
 def wrong_optimizer_as_the_state(network: nn.Linear[Host]) -> None:
     optimizer = optim.NAdam(lr=1e-3)
-    optimizer.update(network, network, optimizer)  # E: [arg-type]
+    _ = optimizer.update(network, network, optimizer)  # E: [arg-type]
 
 
 def right_optimizer_as_the_state() -> None:
     optimizer = optim.NAdam(lr=1e-3)
-    optimizer.update(model(), model(), optimizer.init(model()))
+    _ = optimizer.update(model(), model(), optimizer.init(model()))
 
 
 def wrong_gradients_of_another_element_type(network: nn.Linear[Host], double: nn.Linear[Double]) -> None:
     optimizer = optim.Lamb(lr=1e-3)
     optimizer.update(network, double, optimizer.init(network))  # E: [tensor-mix] NpArray[F32] and NpArray[F64]
-    # E: [misc] "M"  # E: [misc] "T"
+    # E: [misc] "M"  # E: [misc] "T"  # E: [tensor-unused] dropped
 
 
 def right_gradients_of_another_element_type() -> None:
     optimizer = optim.Lamb(lr=1e-3)
     double = nn.Linear.init(4, 3, like=mx.numpy(F64), key=mx.Key(0))
-    optimizer.update(double, double, optimizer.init(double))
+    _ = optimizer.update(double, double, optimizer.init(double))
 
 
 def wrong_order_of_the_results(network: nn.Linear[Host]) -> nn.Linear[Host]:
@@ -104,7 +104,7 @@ def right_order_of_the_results() -> nn.Linear[Host]:
 
 
 def wrong_tensor_without_matrices_for_muon(network: nn.Linear[Host], x: nn.Module[Grad[Host]]) -> None:
-    optim.Muon(lr=0.02, rest=optim.AdamW(lr=1e-3)).init(x)  # E: [type-var]
+    optim.Muon(lr=0.02, rest=optim.AdamW(lr=1e-3)).init(x)  # E: [type-var]  # E: [tensor-unused] dropped
 
 
 def right_tensor_without_matrices_for_muon() -> None:
@@ -273,12 +273,12 @@ def right_plateau_as_a_schedule() -> None:
 
 def wrong_tensor_as_the_metric(loss: Host) -> None:
     plateau = optim.Plateau(lr=0.1)
-    plateau.after(plateau.init(), loss)  # E: [arg-type]
+    _ = plateau.after(plateau.init(), loss)  # E: [arg-type]
 
 
 def right_tensor_as_the_metric() -> None:
     plateau = optim.Plateau(lr=0.1)
-    plateau.after(plateau.init(), mx.numpy().ones(()).item())
+    _ = plateau.after(plateau.init(), mx.numpy().ones(()).item())
 
 
 # -- averages ----------------------------------------------------------------------------------------------------
@@ -286,12 +286,12 @@ def right_tensor_as_the_metric() -> None:
 
 def wrong_average_of_another_model(network: nn.Linear[Host], other: nn.Sequential[Host]) -> None:
     ema = optim.Ema(decay=0.99)
-    ema.update(network, ema.init(other))  # E: [misc]
+    ema.update(network, ema.init(other))  # E: [misc]  # E: [tensor-unused] dropped
 
 
 def right_average_of_another_model() -> None:
     ema = optim.Ema(decay=0.99)
-    ema.update(model(), ema.init(model()))
+    _ = ema.update(model(), ema.init(model()))
 
 
 def wrong_average_of_a_model_elsewhere(network: nn.Linear[Host], moved: nn.Linear[Device]) -> nn.Linear[Host]:
@@ -319,7 +319,7 @@ def right_state_used_as_the_averaged_model() -> float:
 
 
 def wrong_parts_without_their_numbers(network: nn.Linear[Host]) -> None:
-    optim.mean_gradients([network, network])  # E: [arg-type]
+    _ = optim.mean_gradients([network, network])  # E: [arg-type]
 
 
 def right_parts_without_their_numbers() -> None:
@@ -327,16 +327,16 @@ def right_parts_without_their_numbers() -> None:
 
 
 def wrong_number_of_examples_as_a_tensor(network: nn.Linear[Host], examples: Host) -> None:
-    optim.mean_gradients([(network, examples)])  # E: [list-item]
+    _ = optim.mean_gradients([(network, examples)])  # E: [list-item]
 
 
 def right_number_of_examples_as_a_tensor() -> None:
-    optim.mean_gradients([(model(), int(mx.numpy().full((), 3.0).item()))])
+    _ = optim.mean_gradients([(model(), int(mx.numpy().full((), 3.0).item()))])
 
 
 def wrong_parts_of_two_models(network: nn.Linear[Host], other: nn.Sequential[Host]) -> None:
-    optim.mean_gradients([(network, 1), (other, 1)])  # E: [list-item] "tuple[Linear  # E: [list-item] "tuple[Seq
+    _ = optim.mean_gradients([(network, 1), (other, 1)])  # E: [list-item] "tuple[Linear  # E: [list-item] "tuple[Seq
 
 
 def right_parts_of_two_models() -> None:
-    optim.mean_gradients([(model(), 1), (model(), 1)])
+    _ = optim.mean_gradients([(model(), 1), (model(), 1)])

@@ -6,6 +6,7 @@ import numpy as np
 
 import moonxi as mx
 from moonxi import F32, F64, BlasGrad, GpuTensor, Labels, NpArray, nn
+from moonxi.losses import Logits, Probs
 
 type Host = NpArray[F32]
 type Device = GpuTensor[F32]
@@ -260,20 +261,23 @@ def right_layers_after_hardswish() -> Host:
     return nn.Hardswish().forward(x())
 
 
-def wrong_layer_of_sigmoid(x: Host) -> Device:
-    return nn.Sigmoid().forward(x)  # E: [arg-type]
+def wrong_sigmoid_within_a_model(like: Host) -> None:
+    linear = nn.Linear.init(4, 4, like=like, key=mx.Key(0))
+    nn.Sequential[Host](linear, nn.Sigmoid(), nn.Tanh())  # E: [arg-type] "Sigmoid"
 
 
-def right_layer_of_sigmoid() -> Host:
-    return nn.Sigmoid().forward(x(), nn.Train(mx.Key(0)))
+def right_sigmoid_within_a_model() -> None:
+    linear = nn.Linear.init(4, 4, like=x(), key=mx.Key(0))
+    net = nn.Sequential[Host](linear, nn.Lambda(lambda one: one.sigmoid()), nn.Tanh())
+    assert net.forward(x(), nn.Eval()).shape == x().shape
 
 
-def wrong_axes_of_a_softmax() -> None:
-    nn.Softmax((0, 1))  # E: [arg-type]
+def wrong_class_of_a_softmax(x: Host) -> Logits[Host]:
+    return nn.Softmax().forward(x)  # E: [return-value]
 
 
-def right_axes_of_a_softmax() -> None:
-    assert nn.Softmax(0).forward(x()).sum(0).shape == (4,)
+def right_class_of_a_softmax() -> Probs[Host]:
+    return nn.Softmax().forward(x(), nn.Train(mx.Key(0)))
 
 
 @dataclass(frozen=True)

@@ -220,7 +220,7 @@ def right_state_of_a_gradient_ignored() -> Host:
 
 def wrong_gradients_of_another_class(network: nn.Linear[Host], other: nn.Sequential[Host]) -> None:
     optimizer = optim.Sgd(lr=0.1)
-    optimizer.update(network, other, optimizer.init(network))  # E: [misc]
+    optimizer.update(network, other, optimizer.init(network))  # E: [misc]  # E: [tensor-unused] dropped
 
 
 def right_gradients_of_another_class() -> None:
@@ -234,30 +234,30 @@ def wrong_gradients_still_lifted(network: nn.Linear[Host]) -> None:
     optimizer = optim.Adam(lr=1e-3)
     state = optimizer.init(network)
     optimizer.update(network, network.map(mx.variable), state)  # E: [tensor-mix] constant(x)
-    # E: [misc] "T"  # E: [misc] "M"
+    # E: [misc] "T"  # E: [misc] "M"  # E: [tensor-unused] dropped
 
 
 def right_gradients_still_lifted() -> None:
     optimizer = optim.Adam(lr=1e-3)
     state = optimizer.init(model())
     _, gradients = nn.value_and_grad(loss, model(), batch(), nn.Eval())
-    optimizer.update(model(), gradients, state)
+    _ = optimizer.update(model(), gradients, state)
 
 
 def wrong_optimizer_made_before_the_move(network: nn.Linear[Host], moved: nn.Linear[Device]) -> None:
     state = optim.Sgd(lr=0.1, momentum=0.9).init(network)
     optim.Sgd(lr=0.1, momentum=0.9).update(moved, moved, state)  # E: [tensor-mix] GpuTensor[F32] and NpArray[F32]
-    # E: [misc] "M"  # E: [misc] "T"
+    # E: [misc] "M"  # E: [misc] "T"  # E: [tensor-unused] dropped
 
 
 def right_optimizer_made_before_the_move() -> None:
     double = nn.Linear.init(4, 3, like=mx.numpy(F64), key=mx.Key(0))
     state = optim.Sgd(lr=0.1, momentum=0.9).init(double)
-    optim.Sgd(lr=0.1, momentum=0.9).update(double, double, state)
+    _ = optim.Sgd(lr=0.1, momentum=0.9).update(double, double, state)
 
 
 def wrong_optimizer_for_a_tensor(x: Host) -> None:
-    optim.Sgd(lr=0.1).init(x)  # E: [arg-type]
+    _ = optim.Sgd(lr=0.1).init(x)  # E: [arg-type]
 
 
 def right_optimizer_for_a_tensor() -> None:

@@ -56,7 +56,18 @@ from moonxi.mypy_plugin.shapes.meaning import meets_itself, mixes_up
 from moonxi.mypy_plugin.shapes.objects import Object, is_tensor, method
 from moonxi.mypy_plugin.shapes.operations import called, operated
 from moonxi.mypy_plugin.shapes.run import Run, Stop
-from moonxi.mypy_plugin.shapes.values import TENSOR, UNKNOWN, Each, Function, has_symbols, is_known, joined, shape_of
+from moonxi.mypy_plugin.shapes.values import (
+    SCORES,
+    TENSOR,
+    UNKNOWN,
+    Each,
+    Function,
+    has_symbols,
+    is_known,
+    joined,
+    scores_named,
+    shape_of,
+)
 from moonxi.shape_tensor import ShapeTensor
 from moonxi.traits import Labels, Mask
 
@@ -199,6 +210,8 @@ def _member(run: Run, node: MemberExpr) -> object:
     if node.name == "shape":
         shape = shape_of(base)
         return UNKNOWN if shape is None else run.equations.shape(shape)
+    if isinstance(base, SCORES) and node.name == "value":
+        return base.value
     if not isinstance(base, Object):
         return UNKNOWN
     value = base.attribute(node.name)
@@ -390,6 +403,10 @@ def _method_call(run: Run, receiver: Object, name: str, arguments: Sequence[Argu
 
 
 def _instance(run: Run, info: TypeInfo, arguments: Sequence[Argument], node: CallExpr) -> object:
+    scores = scores_named(info.fullname)
+    if scores is not None:
+        held = arguments[0].value if len(arguments) == 1 else UNKNOWN
+        return scores(held) if isinstance(held, ShapeTensor) else UNKNOWN
     new = made(run, info, arguments, node)
     if isinstance(new, Object) and new.exact:
         examined(run, new, node)

@@ -7,10 +7,8 @@ from moonxi.mypy_plugin.shapes.equations import Equations
 from moonxi.mypy_plugin.shapes.objects import Object
 from moonxi.mypy_plugin.shapes.operations import guarded, resolved
 from moonxi.mypy_plugin.shapes.values import UNKNOWN, is_known
-from moonxi.shape_tensor import ShapeTensor
 
 _FUNCTIONS = ("moonxi.linalg.", "moonxi.losses.", "moonxi.nn.activation_functions.", "moonxi.nn.residual.")
-_CLASSES = "moonxi.losses."
 
 
 def is_library(function: str) -> bool:
@@ -22,22 +20,13 @@ def library_call(
     function: str, positional: Sequence[object], named: Mapping[str, object], equations: Equations
 ) -> object:
     """The result of one of these functions. Raises `ShapeError`."""
-    given = [_real(value, equations) for value in positional]
-    options = {name: _real(value, equations) for name, value in named.items()}
+    given = [resolved(value, equations) for value in positional]
+    options = {name: resolved(value, equations) for name, value in named.items()}
     if not all(map(_is_plain, (*given, *options.values()))):
         return UNKNOWN
     module, _, name = function.rpartition(".")
     result = guarded(lambda: getattr(import_module(module), name)(*given, **options), equations, equal=False)
     return result if _is_plain(result) else UNKNOWN
-
-
-def _real(value: object, equations: Equations) -> object:
-    """The value as the function takes it; that of wrapped scores is made of the tensor in them."""
-    if isinstance(value, Object) and value.info.fullname.startswith(_CLASSES) and list(value.fields) == ["value"]:
-        inner = resolved(value.fields["value"], equations)
-        if isinstance(inner, ShapeTensor):
-            return getattr(import_module(value.info.module_name), value.info.name)(inner)
-    return resolved(value, equations)
 
 
 def _is_plain(value: object) -> bool:

@@ -23,7 +23,7 @@ from moonxi.dims import Dim, Size, unknown, unknowns
 from moonxi.mypy_plugin.shapes.attached import attached, declared
 from moonxi.mypy_plugin.shapes.equations import argument
 from moonxi.mypy_plugin.shapes.formulas import formulas
-from moonxi.mypy_plugin.shapes.values import TENSOR, UNKNOWN, Each, Shaped
+from moonxi.mypy_plugin.shapes.values import TENSOR, UNKNOWN, Each, Shaped, scores_named
 from moonxi.mypy_plugin.traits import is_trait
 from moonxi.shape_tensor import ShapeTensor
 from moonxi.shapes import Sizes
@@ -199,7 +199,8 @@ def _without_none(typ: Type | None) -> ProperType:
 def _with_shape(typ: ProperType, shape: Sizes) -> object:
     if is_tensor(typ):
         return ShapeTensor(shape)
-    held = _HELD.get(typ.type.fullname) if isinstance(typ, Instance) else None
+    name = typ.type.fullname if isinstance(typ, Instance) else ""
+    held = _HELD.get(name) or scores_named(name)
     return held(ShapeTensor(shape)) if held is not None else Shaped(shape)
 
 

@@ -5,8 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from moonxi.dims import Dim, Size, provably_different, unknowns
 from moonxi.errors import ShapeError
+from moonxi.losses import BinaryLogits, BinaryProbs, Logits, LogProbs, Probs
 from moonxi.mypy_plugin.shapes.equations import Equations
-from moonxi.mypy_plugin.shapes.values import TENSOR, UNKNOWN, is_known
+from moonxi.mypy_plugin.shapes.values import SCORES, TENSOR, UNKNOWN, is_known
 from moonxi.shape_tensor import ShapeTensor
 from moonxi.traits import Labels, Mask
 
@@ -52,7 +53,7 @@ def called(
         receiver, name, positional, named = ShapeTensor(()), "zeros", positional[:1], {}
     arguments = [*positional, *named.values()]
     if (
-        not isinstance(receiver, ShapeTensor | Labels | Mask)
+        not isinstance(receiver, (ShapeTensor, Labels, Mask, *SCORES))
         or name in _VALUES
         or (name.startswith("_") and name != "__getitem__")
     ):
@@ -91,6 +92,8 @@ def resolved(value: object, equations: Equations) -> object:
             return Labels(ShapeTensor(equations.shape(value.carrier.shape), value.carrier.dtype))
         case Mask() if isinstance(value.carrier, ShapeTensor):
             return Mask(ShapeTensor(equations.shape(value.carrier.shape), value.carrier.dtype))
+        case BinaryLogits() | BinaryProbs() | Logits() | LogProbs() | Probs():
+            return value.map(lambda one: ShapeTensor(equations.shape(one.shape), one.dtype))
         case tuple():
             return tuple(resolved(one, equations) for one in value)
         case Dim():

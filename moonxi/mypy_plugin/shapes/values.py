@@ -12,6 +12,7 @@ from typing import Final
 from mypy.nodes import FuncDef, LambdaExpr, TypeInfo
 
 from moonxi.dims import Dim
+from moonxi.losses import BinaryLogits, BinaryProbs, Logits, LogProbs, Probs
 from moonxi.shape_tensor import ShapeTensor
 from moonxi.shapes import Sizes
 from moonxi.traits import Labels, Mask
@@ -28,9 +29,25 @@ UNKNOWN: Final = Nothing.UNKNOWN
 TENSOR: Final = Nothing.TENSOR
 
 
+type Scores = (
+    BinaryLogits[ShapeTensor]
+    | BinaryProbs[ShapeTensor]
+    | Logits[ShapeTensor]
+    | LogProbs[ShapeTensor]
+    | Probs[ShapeTensor]
+)
+SCORES: Final = (BinaryLogits, BinaryProbs, Logits, LogProbs, Probs)
+"""Classes that hold a tensor and say what its numbers mean; here they hold a `ShapeTensor`."""
+
+
+def scores_named(fullname: str) -> Callable[[ShapeTensor], Scores] | None:
+    """The class of scores of that name."""
+    return next((one for one in SCORES if f"{one.__module__}.{one.__name__}" == fullname), None)
+
+
 @dataclass(frozen=True)
 class Shaped:
-    """Something with a shape that is not one of moonxi's tensors, such as an array of NumPy or wrapped scores."""
+    """Something with a shape that is not one of moonxi's, such as an array of NumPy."""
 
     shape: Sizes
 
@@ -53,7 +70,7 @@ class Function:
 
 def shape_of(value: object) -> Sizes | None:
     """The shape of what has one that is known."""
-    return value.shape if isinstance(value, ShapeTensor | Labels | Mask | Shaped) else None
+    return value.shape if isinstance(value, (ShapeTensor, Labels, Mask, Shaped, *SCORES)) else None
 
 
 def is_known(value: object) -> bool:

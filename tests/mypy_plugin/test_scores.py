@@ -1,0 +1,103 @@
+"""tensor-scores: what the plugin knows of where a wrapped tensor comes from, and where it says nothing."""
+
+from tests.mypy_plugin.checking import Project
+
+HEAD = """
+import moonxi as mx
+from moonxi import nn
+from moonxi.losses import BinaryLogits, BinaryProbs, Logits, LogProbs, Probs
+
+
+"""
+WRONG = """
+def through_other_shapes[T: mx.Tensor](x: T) -> BinaryLogits[T]:
+    gate = x.sigmoid().reshape((2, -1))
+    return BinaryLogits(gate[:, 0])  # here
+
+
+def in_a_branch[T: mx.Tensor](x: T, deep: bool) -> Logits[T]:
+    if deep:
+        x = x.softmax(-1)
+        return Logits(x)  # here
+    return Logits(x)
+
+
+def in_a_loop[T: mx.Tensor](x: T) -> list[Logits[T]]:
+    found = []
+    for _ in range(3):
+        y = x * 2.0
+        y = y.log_softmax(-1)
+        found.append(Logits(y))  # here
+    return found
+
+
+def of_layers[T: mx.ImageModelTensor](linear: nn.Linear[T], convolution: nn.Conv2d[T], x: T) -> list[object]:
+    return [
+        Probs(linear.forward(x)),  # here
+        LogProbs(convolution.forward(x).permute((0, 2, 3, 1))),  # here
+        BinaryProbs(x.log_softmax(1)),  # here
+        Probs(x.sigmoid()),  # here
+    ]
+"""
+SILENT = """
+def not_certain[T: mx.Tensor](x: T, deep: bool) -> Logits[T]:
+    y = x
+    if deep:
+        y = x.softmax(-1)
+    return Logits(y)
+
+
+def another_value[T: mx.Tensor](x: T) -> Logits[T]:
+    y = x.softmax(-1)
+    print(y.shape)
+    y = y.log() * 2.0
+    return Logits(y)
+
+
+def changed_later_in_a_loop[T: mx.Tensor](x: T) -> list[Logits[T]]:
+    found = []
+    for _ in range(3):
+        found.append(Logits(x))
+        x = x.softmax(-1)
+    return found
+
+
+def weighted[T: mx.MlpTensor](x: T, values: T) -> Logits[T]:
+    return Logits(x.softmax(-1) @ values)
+
+
+def right[T: mx.MlpTensor](linear: nn.Linear[T], x: T) -> list[object]:
+    y = linear.forward(x)
+    return [Logits(y), BinaryLogits(y), Probs(y.softmax(-1)), LogProbs(y.log_softmax(-1)), BinaryProbs(y.sigmoid())]
+
+
+def of_two_classes[T: mx.Tensor](x: T) -> BinaryProbs[T]:
+    return BinaryProbs(x.softmax(-1)[:, 1])
+
+
+def shared[T: mx.Tensor](x: T) -> None:
+    y = x.softmax(-1)
+
+    def inner(y: T) -> Logits[T]:
+        return Logits(y)
+
+    print(inner(y))
+"""
+
+
+def test_scores_made_from_what_they_are_not_are_found_where_they_are_made(project: Project) -> None:
+    project.write(program=HEAD.lstrip() + WRONG)
+    lines = (HEAD.lstrip() + WRONG).splitlines()
+    marked = [f"program.py:{number}: [tensor-scores]" for number, line in enumerate(lines, 1) if "# here" in line]
+    assert len(marked) == 7
+    assert project.check().brief == marked
+
+
+def test_nothing_is_said_of_what_is_right_or_not_certain(project: Project) -> None:
+    project.write(program=HEAD + SILENT)
+    assert project.check().errors == []
+
+
+def test_a_line_can_be_ignored_by_the_code(project: Project) -> None:
+    project.write(program=HEAD + WRONG.replace("# here", "# type: ignore[tensor-scores]"))
+    assert project.check().errors == []
