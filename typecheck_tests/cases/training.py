@@ -389,6 +389,7 @@ def wrong_gradients_of_a_part_of_another_model(network: nn.Linear[Host], other: 
     optimizer, frozen = optim.Sgd(lr=0.1), optim.named("bias")
     state = optimizer.init(optim.Unfrozen(network, frozen))
     optimizer.update(optim.Unfrozen(other, frozen), optim.Unfrozen(network, frozen), state)  # E: [misc] "M"
+    # E: [tensor-unused] dropped
 
 
 def right_gradients_of_a_part_of_another_model() -> None:
