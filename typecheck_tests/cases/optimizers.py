@@ -49,7 +49,7 @@ def evaluated(network: nn.Linear[Host]) -> tuple[Host, nn.Linear[Host]]:
 
 def wrong_search_of_another_model(network: nn.Sequential[Host], value: Host) -> None:
     lbfgs = optim.Lbfgs()
-    _ = lbfgs.search(evaluated, network, value, network, lbfgs.init(network))  # E: [arg-type]
+    lbfgs.search(evaluated, network, value, network, lbfgs.init(network))  # E: [arg-type]  # E: [tensor-unused] dropped
 
 
 def right_search_of_another_model() -> None:
