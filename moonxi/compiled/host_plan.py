@@ -64,7 +64,7 @@ class HostPlan:
         """For the values of such a group: what it is called."""
         groups = [group for group in self._groups if len(group.nodes) > 1]
         return {
-            number: f"block by block {place}"
+            number: f"{group.fusion.routine if group.fusion else 'block by block'} {place}"
             for place, group in enumerate(groups, 1)
             for node in group.nodes
             for number in node.results
@@ -77,7 +77,7 @@ class HostPlan:
     def _told(self, text: str, node: Node | None) -> str:
         told = re.sub(r"\b(?:number|setting)\d+\b", lambda name: repr(self._globals[name[0]]), text)
         if node is None:
-            return told
+            return re.sub(r"\btake\d+\b", "take", told)
         told = re.sub(r"\bkernel\d+\b", node.operation.strip("_"), told)
         return f"{told}  # {Path(node.line.file).name}:{node.line.number}"
 
@@ -256,7 +256,7 @@ class HostPlan:
     def _write_fusion(self, fusion: Fusion) -> None:
         results = ["None" if number is None else self._destination(number) for number in fusion.results]
         arguments = [f"v{number}" for number in fusion.operands]
-        routine = self._named(self._routines[id(fusion)], "routine")
+        routine = self._named(self._routines[id(fusion)], f"{fusion.routine}_")
         self._line(f"{routine}({', '.join(arguments)}, out=({', '.join(results)},))", fusion.nodes[0])
 
     def _write_view(self, node: Node, kernel: Kernel) -> None:

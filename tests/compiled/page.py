@@ -1,6 +1,6 @@
 """docs/how-compile-works.md with what its programs print: each ``text`` block is the output of the program before it.
 
-    python -m tests.compiled.page        write the page anew, after a change of what is printed
+``python -m tests.compiled.page`` writes the page anew, after a change of what is printed.
 """
 
 import re
