@@ -11,11 +11,12 @@ from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cached_property
 from operator import is_not
+from sys import getrecursionlimit
 from typing import NamedTuple, TypeGuard
 
 from moonxi.errors import ModuleError
 from moonxi.nn.frozen import refuse_unfrozen
-from moonxi.nn.hidden import refuse_hidden
+from moonxi.nn.hidden import BARE, refuse_beside, refuse_class_attributes, refuse_hidden
 from moonxi.nn.state import State
 from moonxi.traits import Labels, Mask, Tensor
 from moonxi.traits.foreign import described
@@ -45,12 +46,16 @@ def _kind(value: object, path: str) -> _Kind:
         kind = _kinds[cls] = _find_kind(value)
     if kind is _Kind.SETTING:
         refuse_hidden(value, path)
+    elif kind is _Kind.SEQUENCE or kind is _Kind.MAPPING:
+        refuse_beside(value, path)
     return kind
 
 
 def _find_kind(value: object) -> _Kind:
-    if isinstance(value, int | float | complex | str | bytes | type | Enum | None):
+    if value.__class__ in BARE:
         return _Kind.PLAIN
+    if isinstance(value, type):  # a class of tensors has all that a tensor has
+        return _Kind.SETTING
     if isinstance(value, State | Labels | Mask):
         return _Kind.HELD
     if isinstance(value, Tensor):
@@ -84,7 +89,9 @@ def _field_names(record: object) -> dict[str, None]:
     cls = record.__class__
     names = _fields.get(cls)
     if names is None:
-        names = _fields[cls] = {field.name: None for field in fields(record)} if is_dataclass(record) else {}
+        names = {field.name: None for field in fields(record)} if is_dataclass(record) else {}
+        refuse_class_attributes(cls, names)
+        _fields[cls] = names
     return names
 
 
@@ -131,8 +138,18 @@ def _children(value: object, kind: _Kind, path: str) -> Iterator[tuple[str, obje
 def walk(value: object, path: str = "") -> list[Leaf]:
     """Every parameter and state, in the order of the fields; a tied one once for each place."""
     found: list[Leaf] = []
-    _collect(value, path, found)
+    try:
+        _collect(value, path, found)
+    except RecursionError:
+        raise _too_deep(value) from None
     return found
+
+
+def _too_deep(value: object) -> ModuleError:
+    return ModuleError(
+        f"model: {type(value).__name__}: its parts are nested deeper than the {getrecursionlimit()} calls that Python "
+        "makes within each other, or hold themselves: put the parts of a chain into one list or tuple"
+    )
 
 
 def _collect(value: object, path: str, found: list[Leaf]) -> None:
@@ -171,7 +188,10 @@ def layers(root: object) -> Iterator[tuple[str, object]]:
         for place, one in _children(value, kind, path):
             yield from visit(one, place)
 
-    return visit(root, "")
+    try:
+        return iter(list(visit(root, "")))
+    except RecursionError:
+        raise _too_deep(root) from None
 
 
 def parameters(value: object) -> dict[str, Tensor]:
@@ -215,7 +235,10 @@ def mapped(value: object, f: Callable[[Tensor], Tensor]) -> object:
     def of_held(held: Held) -> Held:
         return State(f(held.value).stop_gradient()) if isinstance(held, State) else held.map(f)
 
-    return _rebuild(value, _distinct(f), of_held, {})
+    try:
+        return _rebuild(value, _distinct(f), of_held, {})
+    except RecursionError:
+        raise _too_deep(value) from None
 
 
 def replaced(value: object, new_parameters: Sequence[Tensor] | None, new_states: Sequence[Tensor] | None) -> object:

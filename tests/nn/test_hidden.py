@@ -1,11 +1,13 @@
 """Tensors where nothing would find and train them are refused, wherever they hide."""
 
 import functools
+import sys
 from collections import UserDict, UserList, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from enum import Enum
 from types import MappingProxyType, SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -52,6 +54,43 @@ class Foreign:
         return self._inside
 
 
+def waiting(value: object) -> Iterator[object]:
+    """A generator that has begun."""
+
+    def steps() -> Iterator[object]:
+        kept = value
+        yield 1
+        yield kept
+
+    iterator = steps()
+    next(iterator)
+    return iterator
+
+
+class ListWithMore(list[object]):
+    more: object = None
+
+
+class TextWithMore(str):
+    more: object = None
+
+
+def with_more(holder: Any, value: object) -> object:
+    holder.more = value
+    return holder
+
+
+def enumerated(value: object) -> object:
+    class Choice(Enum):
+        ONE = (value,)
+
+    return Choice.ONE
+
+
+def with_class_attribute(value: object) -> type:
+    return type("Shared", (), {"inside": [value]})
+
+
 def decorated(value: object) -> Callable[[], object]:
     @functools.wraps(closure(value))
     def function() -> object:
@@ -78,6 +117,19 @@ PLACES: dict[str, tuple[Callable[[Any], object], str]] = {
     "user dict": (lambda x: UserDict({"a": x}), "UserDict"),
     "user list": (lambda x: UserList([x]), "UserList"),
     "set of a tuple": (lambda x: {("a", (x,))}, "set"),
+    "generator": (waiting, "generator"),
+    "generator expression": (lambda x: (one for one in [x]), "generator"),
+    "iterator": (lambda x: iter([x]), "list_iterator"),
+    "map": (lambda x: map(str, [x]), "map"),
+    "values of a dict": (lambda x: {"a": x}.values(), "dict_values"),
+    "slice": (lambda x: slice(x, None), "slice"),
+    "method of a list": (lambda x: [x].append, "builtin_function_or_method"),
+    "static method": (lambda x: staticmethod(closure(x)), "staticmethod"),
+    "member of an enumeration": (enumerated, "Choice"),
+    "attribute of a list": (lambda x: with_more(ListWithMore(), x), "ListWithMore"),
+    "attribute of a text": (lambda x: with_more(TextWithMore(), x), "TextWithMore"),
+    "attribute of a class": (with_class_attribute, "type"),
+    "attribute of the class of an object": (lambda x: with_class_attribute(x)(), "Shared"),
     "foreign in foreign": (lambda x: Foreign(Foreign(closure(x))), "Foreign"),
 }
 each_place = pytest.mark.parametrize("place", PLACES)
@@ -191,3 +243,61 @@ def test_properties_of_foreign_objects_are_not_run() -> None:
             raise AssertionError("the search has run a property")
 
     assert Holder(numbers(1), Foreign(Lazy())).parameters()
+
+
+def test_a_tensor_among_the_keys_of_a_dict_is_refused() -> None:
+    text = r"^model: field held: a key of a dict hides a NpArray, which would never be trained; put it into a "
+    for keys in ({HIDDEN: 1}, {("a", HIDDEN): 1}):
+        with pytest.raises(ModuleError, match=text):
+            Holder(numbers(1), keys).parameters()
+    assert Holder(numbers(1), {("a", 1): 1, None: 2}).parameters()
+
+
+def test_a_tensor_that_a_class_of_models_shares_is_refused() -> None:
+    @dataclass(frozen=True)
+    class Scaled(nn.Module[Array]):
+        weight: Array
+        start: Array = HIDDEN
+        scale: ClassVar[Array] = HIDDEN
+
+    @dataclass(frozen=True)
+    class Heir(Scaled):
+        more: Array = HIDDEN
+
+    @dataclass(frozen=True)
+    class Defaults(nn.Module[Array]):
+        weight: Array
+        start: Array = HIDDEN
+        names: ClassVar[tuple[str, ...]] = ("a", "b")
+
+    text = (
+        r"^model: {}\.scale: an attribute of the class holds a NpArray, which would never be trained or go where the "
+        r"model goes; make it a field, a State if it is not trained$"
+    )
+    for _ in range(2):
+        with pytest.raises(ModuleError, match=text.format("Scaled")):
+            Scaled(numbers(1)).parameters()
+        with pytest.raises(ModuleError, match=text.format("Heir")):
+            Heir(numbers(1)).parameters()
+    assert len(Defaults(numbers(1)).parameters()) == 2
+
+
+def test_a_model_nested_deeper_than_python_calls_is_refused_with_advice() -> None:
+    model: Any = line(2, 2)
+    for _ in range(2 * sys.getrecursionlimit()):
+        model = nn.Sequential(model)
+    endless: Any = Holder(numbers(1), [])
+    endless.held.append(endless.held)
+    text = (
+        r"^model: {}: its parts are nested deeper than the \d+ calls that Python makes within each other, or hold "
+        r"themselves: put the parts of a chain into one list or tuple$"
+    )
+    for one, name in ((model, "Sequential"), (endless, "Holder")):
+        for use in (
+            lambda one: one.parameters(),
+            lambda one: one.map(mx.variable),
+            lambda one: one.summary(),
+            lambda one: mx.Sgd(lr=0.1).init(one),
+        ):
+            with pytest.raises(ModuleError, match=text.format(name)):
+                use(one)
