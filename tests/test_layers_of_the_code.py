@@ -17,7 +17,7 @@ LAYERS = (
     {"settings"},
     {"dtypes", "formulas", "key", "recording", "shapes", "whole_file"},
     {"traits"},
-    {"backends.numpy", "backends.cupy", "autodiff", "shape_tensor", "profiled"},
+    {"backends.numpy", "backends.cupy", "autodiff", "shape_tensor", "profiled", "fusion"},
     {"linalg", "nn", "losses", "optim"},
     {"metrics"},
     {"compiled", "data"},

@@ -1,11 +1,18 @@
 """Gradients kept from being too long."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
+from functools import reduce
 from math import prod
+from operator import add
+from typing import Final
 
 from moonxi import settings
 from moonxi.dtypes import F16
+from moonxi.fusion import Symbol, can_fuse, formula_of, of_members
 from moonxi.traits import Tensor
+
+_MOST: Final = 90
+"""Scalars that are added up at once."""
 
 
 def global_norm[T: Tensor](gradients: Sequence[T], /) -> T:
@@ -15,8 +22,13 @@ def global_norm[T: Tensor](gradients: Sequence[T], /) -> T:
     for size in sizes[1:]:
         largest = largest.maximum(size)
     largest = largest.where(largest.not_equal(0.0), 1.0)
+
     # Squares of the elements themselves overflow from 1.8e19 on in float32, and are 0 below 1e-23 (Blue 1978).
-    return _squares(gradient / largest for gradient in gradients).sqrt() * largest
+    def scaled(x: Symbol, by: Symbol) -> Symbol:
+        return x / by
+
+    squares = _squares_at_once(gradients, scaled, [largest]) or [(one / largest).square().sum() for one in gradients]
+    return _added(squares).sqrt() * largest
 
 
 def clip_by_global_norm[T: Tensor](gradients: Sequence[T], limit: float, /) -> tuple[T, ...]:
@@ -31,17 +43,41 @@ def clip_by_global_norm[T: Tensor](gradients: Sequence[T], limit: float, /) -> t
     # over the gradients, where the largest element would be two more. The range of F16 has no room for it.
     scale = 1.0 if gradients[0].dtype is F16 else 2.0**-48
     unit = scale / limit
-    norm = _squares(gradient * unit for gradient in gradients).sqrt()
+
+    def scaled(x: Symbol, *_: Symbol) -> Symbol:
+        return x * unit
+
+    squares = _squares_at_once(gradients, scaled, []) or [(one * unit).square().sum() for one in gradients]
+    norm = _added(squares).sqrt()
     factor = scale / (norm + 1e-6 * unit)
     factor = factor.where(factor < 1.0, 1.0)
+    if can_fuse(factor):
+        formula = formula_of(lambda each, ones: ([each[0] * ones[0]], []), each=1, shared=1)
+        made = of_members(formula, [[gradient, factor] for gradient in gradients])
+        if made is not None:
+            return tuple(made)
     return tuple(gradient * factor for gradient in gradients)
 
 
-def _squares[T: Tensor](gradients: Iterator[T]) -> T:
-    """The sum of the squares of all elements."""
-    total = next(gradients).square().sum()
-    for gradient in gradients:
-        total = total + gradient.square().sum()
+def _squares_at_once[T: Tensor](gradients: Sequence[T], scaled: Callable[..., Symbol], by: list[T]) -> list[T] | None:
+    """For each gradient the sum of the squares of its elements, scaled; None if the class does not compute formulas."""
+    if not can_fuse(gradients[0]):
+        return None
+    formula = formula_of(lambda each, ones: ([], [scaled(each[0], *ones).square()]), each=1, shared=len(by))
+    return of_members(formula, [[gradient, *by] for gradient in gradients])
+
+
+def _added[T: Tensor](scalars: Sequence[T]) -> T:
+    """The sum of scalars, from the first to the last."""
+    total = scalars[0]
+    if can_fuse(total):
+        for first in range(1, len(scalars), _MOST):
+            some = [total, *scalars[first : first + _MOST]]
+            formula = formula_of(lambda each, _: ([reduce(add, each)], []), each=len(some))
+            total = (of_members(formula, [some]) or [reduce(add, some)])[0]
+        return total
+    for one in scalars[1:]:
+        total = total + one
     return total
 
 

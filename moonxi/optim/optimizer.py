@@ -7,6 +7,7 @@ from typing import override
 
 from moonxi import settings
 from moonxi.errors import OptionError
+from moonxi.fusion import Symbol, can_fuse, formula_of, of_members
 from moonxi.optim.predicate import Predicate
 from moonxi.optim.schedules import Schedule
 from moonxi.optim.updating import Memory, OptimizerState, Trainable, started, updated
@@ -119,16 +120,56 @@ class RuleOptimizer(Optimizer):
     def advance[T: Tensor](
         self, parameters: Mapping[str, T], gradients: Sequence[T], memory: Sequence[Memory[T]], done: T, /
     ) -> tuple[list[T], list[Memory[T]]]:
-        """The rule for each parameter."""
+        """The rule for each parameter, or for many at once where the tensor class computes formulas."""
         rates = self.rates(self.lr if isinstance(self.lr, (int, float)) else self.lr(done), done + 1.0)
-        after: list[T] = []
-        remembered: list[Memory[T]] = []
-        for (path, parameter), gradient, own in zip(parameters.items(), gradients, memory, strict=True):
-            decays = self.decay_where is None or self.decay_where(path, parameter.shape)
-            new, kept = self.rule(parameter, gradient, own, rates, self.weight_decay if decays else 0.0)
-            after.append(new)
-            remembered.append(kept)
-        return after, remembered
+        decays = [
+            self.weight_decay if self.decay_where is None or self.decay_where(path, parameter.shape) else 0.0
+            for path, parameter in parameters.items()
+        ]
+        members = list(zip(parameters.values(), gradients, memory, decays, strict=True))
+        found: dict[int, tuple[T, Memory[T]]] = {}
+        if len(members) > 1 and can_fuse(done):
+            for decay in dict.fromkeys(decays):
+                alike = [place for place, (*_, own) in enumerate(members) if own == decay]
+                found |= self._at_once(alike, [members[place][:3] for place in alike], rates, decay)
+        for place, (parameter, gradient, own, decay) in enumerate(members):
+            if place not in found:
+                found[place] = self.rule(parameter, gradient, own, rates, decay)
+        after, remembered = zip(*(found[place] for place in range(len(members))), strict=True)
+        return list(after), list(remembered)
+
+    def _at_once[T: Tensor](
+        self,
+        places: Sequence[int],
+        members: Sequence[tuple[T, T, Memory[T]]],
+        rates: tuple[T | float, ...],
+        decay: float,
+    ) -> dict[int, tuple[T, Memory[T]]]:
+        """The rule for those members whose memory has the shape of their parameter, if it is element-wise."""
+        shared = [rate for rate in rates if not isinstance(rate, (int, float))]
+
+        def rule(each: list[Symbol], ones: list[Symbol]) -> tuple[list[Symbol], list[Symbol]]:
+            rest = iter(ones)
+            given = tuple(rate if isinstance(rate, (int, float)) else next(rest) for rate in rates)
+            new, kept = self.rule(each[0], each[1], tuple(each[2:]), given, decay)
+            return [new, *kept], []
+
+        able = [
+            (place, [parameter, gradient, *own, *shared])
+            for place, (parameter, gradient, own) in zip(places, members, strict=True)
+            if all(slot.shape == parameter.shape for slot in own)
+        ]
+        count = len(members[0][2])
+        if not able:
+            return {}
+        formula = formula_of(rule, each=2 + count, shared=len(shared))
+        made = of_members(formula, [operands for _, operands in able])
+        if made is None:
+            return {}
+        step = 1 + count
+        return {
+            place: (made[n * step], tuple(made[n * step + 1 : (n + 1) * step])) for n, (place, _) in enumerate(able)
+        }
 
 
 def with_l2[T: Tensor](gradient: T, parameter: T, decay: float, /) -> T:
