@@ -105,8 +105,10 @@ def _check(name: str, status: int) -> None:
 
 @cache
 def _library() -> ctypes.CDLL:
-    """The library that is loaded. Raises `DeviceError` if there is none."""
-    _eager()
+    """The library that CuPy has loaded. Raises `DeviceError` if there is none."""
+    from cupy.cuda import get_cublas_handle
+
+    get_cublas_handle()  # CuPy loads it when it is first needed
     for major in _MAJOR:
         try:
             return ctypes.CDLL(f"libcublas.so.{major}", mode=os.RTLD_NOLOAD | os.RTLD_NOW)
