@@ -1,12 +1,14 @@
 """Weights on disk, as safetensors: the parameters and state of a model, by path."""
 
+import json
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from errno import EISDIR
+from hashlib import sha256
 from pathlib import Path
 from stat import S_ISDIR
-from typing import Protocol, cast
+from typing import Final, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,14 +23,19 @@ from moonxi.shapes import show
 from moonxi.traits import Tensor
 from moonxi.whole_file import part_beside, reason, write_whole
 
+_DIGEST: Final = "moonxi sha256"
+"""Under this name a file states what its tensors add up to; files of other programs do not."""
+
 
 def save[T: Tensor](model: Module[T], path: str | os.PathLike[str], /) -> None:
     """Write the parameters and the state of a model; a tied parameter once, under its first path.
 
-    The file appears whole or not at all: it is written beside its place, synchronised and renamed. Raises
-    `CheckpointError` if it cannot be written; an older file of that name is then still there."""
+    The file appears whole or not at all: it is written beside its place, synchronised and renamed; a SHA-256 in its
+    metadata tells damage later. Raises `CheckpointError` if it cannot be written; an older file of that name is then
+    still there."""
     tensors = {**model.named_parameters(), **model.named_states()}
-    write_whole("save", Path(path), to_bytes({name: tensor.to_host() for name, tensor in tensors.items()}))
+    arrays = {name: tensor.to_host() for name, tensor in tensors.items()}
+    write_whole("save", Path(path), to_bytes(arrays, metadata={_DIGEST: _digest(arrays)}))
 
 
 def check_writable(path: str | os.PathLike[str], /) -> None:
@@ -63,18 +70,39 @@ def load[T: Tensor, M](model: Weighted[T, M], path: str | os.PathLike[str], /) -
 
 
 def read(path: str | os.PathLike[str], /) -> dict[str, NDArray[np.generic]]:
-    """The arrays of a safetensors file by name. Raises `CheckpointError` for a file that cannot be read."""
+    """The arrays of a safetensors file by name.
+
+    Raises `CheckpointError` for a file that cannot be read, and for one of `save` that is not as it was written."""
     source = Path(path)
     try:
         data = source.read_bytes()
     except (OSError, ValueError) as error:
         raise CheckpointError(f"load: {source}: cannot be read: {reason(error)}") from error
     try:
-        return from_bytes(data)
+        arrays = from_bytes(data)
     except SafetensorError as error:
         raise CheckpointError(f"load: {source}: not a whole safetensors file: {error}") from error
     except KeyError as error:
         raise CheckpointError(f"load: {source}: holds elements of type {error.args[0]}, which NumPy lacks") from error
+    stated = _metadata(data).get(_DIGEST)
+    if stated is not None and stated != _digest(arrays):
+        raise CheckpointError(f"load: {source}: damaged: its tensors do not have the SHA-256 that it states")
+    return arrays
+
+
+def _digest(arrays: Mapping[str, NDArray[np.generic]]) -> str:
+    """Of names, element types, shapes and elements."""
+    found = sha256()
+    for name, array in sorted(arrays.items()):
+        found.update(json.dumps([name, array.dtype.str, array.shape]).encode())
+        found.update(np.ascontiguousarray(array).data)
+    return found.hexdigest()
+
+
+def _metadata(data: bytes) -> dict[str, str]:
+    """What a whole safetensors file says of itself: its header is JSON, after 8 bytes with the length of it."""
+    header: dict[str, dict[str, str] | None] = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")].decode())
+    return header.get("__metadata__") or {}
 
 
 def filled[T: Tensor, M](model: Weighted[T, M], stored: Mapping[str, NDArray[np.generic]], source: str, /) -> M:

@@ -222,6 +222,47 @@ def test_a_garbled_file_is_refused_or_gives_a_model_of_the_right_shapes(
     assert outcome in ({"weight": 48, "mean": 32}, ("", f"load: {path}: "))
 
 
+@given(st.data())
+def test_a_change_anywhere_is_refused_or_changes_no_weight(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    path = tmp_path_factory.mktemp("changed") / "weights"
+    nn.save(small(), path)
+    content = bytearray(path.read_bytes())
+    place = data.draw(st.integers(0, len(content) - 1))
+    kind = data.draw(st.sampled_from(["byte", "cut", "more"]))
+    if kind == "byte":
+        content[place] = data.draw(st.integers(0, 255))
+    elif kind == "cut":
+        del content[place : place + data.draw(st.integers(1, 20))]
+    else:
+        content[place:place] = data.draw(st.binary(min_size=1, max_size=8))
+    path.write_bytes(content)
+    try:
+        loaded = nn.load(small(9), path)
+    except CheckpointError:
+        return
+    assert bits(loaded) == bits(small())
+
+
+def test_an_element_that_changed_is_found(path: Path) -> None:
+    nn.save(small(), path)
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(
+        CheckpointError, match=r": damaged: its tensors do not have the SHA-256 that it states$"
+    ):
+        nn.load(small(9), path)
+
+
+def test_files_of_other_programs_state_nothing_and_are_loaded(path: Path) -> None:
+    arrays = {name: one.to_host() for name, one in (small().named_parameters() | small().named_states()).items()}
+    for metadata in (None, {"format": "pt"}):
+        save_file(arrays, path, metadata=metadata)
+        assert bits(nn.load(small(9), path)) == bits(small())
+
+
 @pytest.mark.parametrize("wrong", ["", "\0", "no/such/folder/weights"], ids=repr)
 def test_a_place_that_cannot_be_written_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wrong: str) -> None:
     monkeypatch.chdir(tmp_path)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from moonxi import optim
 from moonxi.errors import CheckpointError
 from moonxi.train import Checkpoints
 from moonxi.train.checkpoint import read_checkpoint
@@ -17,7 +18,9 @@ from moonxi.train.history import EpochRecord
 from moonxi.train.manifest import Manifest
 from moonxi.train.place import Place
 from tests.train.test_checkpoints import last, loader, trained
-from tests.train.test_trainer import new_trainer, weights
+from tests.train.test_trainer import new_model, new_trainer, weights
+
+SGD = optim.Sgd(lr=0.1, momentum=0.9)
 
 
 @pytest.fixture
@@ -137,6 +140,35 @@ def test_a_tensor_file_of_another_kind_with_the_right_digest_is_refused(folder: 
 
     with pytest.raises(CheckpointError, match=r"not a file of tensors that can be read: "):
         read_checkpoint(rewritten(found.path, named)).tensors()
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.data())
+def test_garbled_tensors_under_a_right_digest_are_refused_or_of_the_right_shapes(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    folder = tmp_path_factory.mktemp("garbled")
+    state = SGD.init(new_model())
+    found = Checkpoints(folder).save(new_model(), state, place=Place(steps=1), settings={}, metrics={})
+    content = bytearray((folder / found.manifest.tensors).read_bytes())
+    for _ in range(data.draw(st.integers(1, 4))):
+        at = data.draw(st.integers(0, len(content) - 1))
+        if data.draw(st.booleans()):
+            content[at] = data.draw(st.integers(0, 255))
+        else:
+            del content[at : at + data.draw(st.integers(1, 30))]
+    (folder / found.manifest.tensors).write_bytes(content)
+
+    def named(whole: dict[str, Any]) -> None:
+        whole["body"]["tensors"].update(bytes=len(content), sha256=sha256(content).hexdigest())
+
+    again = read_checkpoint(rewritten(found.path, named))
+    try:
+        model, after = again.restored(new_model(), state)
+    except CheckpointError:
+        return
+    assert [one.shape for one in model.parameters()] == [(4, 3), (3,)]
+    assert [one.shape for one in after.slots["velocity"]] == [(4, 3), (3,)]
 
 
 PLACE = Place(2, 3, 17, {"loss": 1.5, "odd": float("nan")}, 40, 0.25, (EpochRecord(0, 7, {"loss": 2.0}, {}, 1.0, 56),))
