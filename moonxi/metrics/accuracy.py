@@ -4,7 +4,7 @@ from typing import Final
 
 from moonxi import settings, shapes
 from moonxi.errors import ShapeError
-from moonxi.metrics.metric import classes_below, refuse_nothing, same_shape
+from moonxi.metrics.metric import classes_below, refuse_nan, refuse_nothing, same_shape
 from moonxi.metrics.predicted import Predicted, Scores, chosen, flat
 from moonxi.traits import Labels, Tensor
 
@@ -19,7 +19,8 @@ class Accuracy:
     def add[T: Tensor](self, predicted: Predicted[T], labels: Labels[T], /) -> None:
         """Count a batch in: scores ``(..., classes)`` or classes ``(...)``, and labels ``(...)``.
 
-        Raises `ShapeError` where these do not fit."""
+        Raises `ShapeError` where these do not fit, and of scores `LabelError` for a label without a score and
+        `NonFiniteError` for a score that is NaN."""
         ours, truth = chosen("Accuracy", predicted, labels)
         self._right += int((ours == truth).sum())
         self._count += truth.size
@@ -45,13 +46,14 @@ class TopK:
         """Count a batch in: scores ``(..., classes)``, labels ``(...)``.
 
         Raises `ShapeError` where these do not fit or there are fewer than ``k`` classes, `LabelError` for a label that
-        is no class."""
+        is no class, and `NonFiniteError` for a score that is NaN."""
         same_shape("TopK", scores.shape[:-1], labels.shape)
         classes = scores.shape[-1]
         if classes < self.k:
             raise ShapeError(f"TopK: scores {shapes.show(scores.shape)}, k={self.k}: there are only {classes} classes")
         truth = flat(labels)
         classes_below("TopK", "label", truth, classes)
+        refuse_nan("TopK", "a score", scores.value)
         _, best = scores.value.topk(self.k, -1)
         self._right += int((flat(best).reshape(truth.size, self.k) == truth[:, None]).any(1).sum())
         self._count += truth.size

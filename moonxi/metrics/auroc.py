@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from moonxi import settings, shapes
-from moonxi.errors import DataError, NonFiniteError, ShapeError
+from moonxi.errors import DataError, ShapeError
 from moonxi.losses import BinaryLogits, BinaryProbs, Probs
-from moonxi.metrics.metric import classes_below, same_shape
+from moonxi.metrics.metric import classes_below, refuse_nan, same_shape
 from moonxi.metrics.predicted import Scores, flat
 from moonxi.traits import Labels, Tensor
 
@@ -47,8 +47,7 @@ class Auroc:
         same_shape("Auroc", values.shape if self.classes is None else values.shape[:-1], labels.shape)
         truth = flat(labels)
         classes_below("Auroc", "label", truth, classes)
-        if np.isnan(values).any():
-            raise NonFiniteError("Auroc: a score is NaN, which has no place in an order")
+        refuse_nan("Auroc", "a score", scores.value)
         self._scores.append(values.reshape(truth.size, self.classes or 1))
         self._labels.append(truth)
 

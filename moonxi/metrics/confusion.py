@@ -22,7 +22,8 @@ class ConfusionMatrix:
     def add[T: Tensor](self, predicted: Predicted[T], labels: Labels[T], /) -> None:
         """Count a batch in: scores ``(..., classes)`` or classes ``(...)``, and labels ``(...)``.
 
-        Raises `ShapeError` where these do not fit, and `LabelError` for a prediction or a label that is no class."""
+        Raises `ShapeError` where these do not fit, `LabelError` for a prediction or a label that is no class, and
+        `NonFiniteError` for a score that is NaN."""
         ours, truth = chosen("ConfusionMatrix", predicted, labels)
         classes_below("ConfusionMatrix", "prediction", ours, self.classes)
         classes_below("ConfusionMatrix", "label", truth, self.classes)

@@ -1,13 +1,14 @@
 """`Metric`: what all metrics have in common, and what they ask of what they are told."""
 
+from math import prod
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from moonxi import shapes
-from moonxi.errors import DataError, LabelError, ShapeError
-from moonxi.traits import Shape
+from moonxi.errors import DataError, LabelError, NonFiniteError, ShapeError
+from moonxi.traits import Shape, Tensor
 
 
 class Metric(Protocol):
@@ -31,6 +32,12 @@ def same_shape(name: str, predictions: Shape, truths: Shape, /) -> None:
             f"{name}: predictions {shapes.show(predictions)}, truths {shapes.show(truths)}: there must be one truth "
             "for each prediction"
         )
+
+
+def refuse_nan[T: Tensor](name: str, what: str, values: T, /) -> None:
+    """Raise `NonFiniteError` if an element is NaN, of which nothing can be said; found where the tensor lives."""
+    if prod(values.shape) and values.not_equal(values).to_tensor(values).max().item() > 0.0:
+        raise NonFiniteError(f"{name}: {what} is NaN: look at the model, and at the data")
 
 
 def classes_below(name: str, what: str, found: NDArray[np.integer], classes: int, /) -> None:

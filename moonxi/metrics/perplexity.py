@@ -5,7 +5,7 @@ from math import exp, inf
 import numpy as np
 
 from moonxi.losses import Logits, LogProbs, cross_entropy, nll
-from moonxi.metrics.metric import refuse_nothing
+from moonxi.metrics.metric import refuse_nan, refuse_nothing
 from moonxi.traits import Labels, Tensor
 
 
@@ -22,11 +22,13 @@ class Perplexity:
     def add[T: Tensor](self, scores: Logits[T] | LogProbs[T], labels: Labels[T], /) -> None:
         """Count a batch in: scores ``(..., classes)``, labels ``(...)``.
 
-        Raises `ShapeError` where these do not fit, `LabelError` for a label that is no class."""
+        Raises `ShapeError` where these do not fit, `LabelError` for a label that is no class, and `NonFiniteError` for
+        scores of which there is no probability, such as NaN."""
         if isinstance(scores, Logits):
             losses = cross_entropy(scores, labels, ignore=self._ignore, reduction="none")
         else:
             losses = nll(scores, labels, ignore=self._ignore, reduction="none")
+        refuse_nan("Perplexity", "a loss", losses)
         self._sum += float(losses.to_host().sum(dtype=np.float64))
         truth = labels.to_host()
         self._count += truth.size if self._ignore is None else int((truth != self._ignore).sum())

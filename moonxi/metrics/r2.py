@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from moonxi import shapes
 from moonxi.errors import DataError, ShapeError
-from moonxi.metrics.metric import same_shape
+from moonxi.metrics.metric import refuse_nan, same_shape
 from moonxi.traits import Tensor
 
 
@@ -23,10 +23,14 @@ class R2:
         self._errors: NDArray[np.float64] = np.zeros(1)
 
     def add[T: Tensor](self, predicted: T, truth: T, /) -> None:
-        """Count a batch in: both ``(samples,)`` or both ``(samples, outputs)``; a `ShapeError` is raised otherwise."""
+        """Count a batch in: both ``(samples,)`` or both ``(samples, outputs)``; a `ShapeError` is raised otherwise.
+
+        Raises `NonFiniteError` for a prediction or a truth that is NaN."""
         same_shape("R2", predicted.shape, truth.shape)
         if len(truth.shape) not in (1, 2):
             raise ShapeError(f"R2: {shapes.show(truth.shape)}: expected (samples,) or (samples, outputs)")
+        refuse_nan("R2", "a prediction", predicted)
+        refuse_nan("R2", "a truth", truth)
         count = truth.shape[0]
         if count == 0:
             return

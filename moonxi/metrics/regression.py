@@ -6,7 +6,7 @@ from typing import override
 import numpy as np
 from numpy.typing import NDArray
 
-from moonxi.metrics.metric import refuse_nothing, same_shape
+from moonxi.metrics.metric import refuse_nan, refuse_nothing, same_shape
 from moonxi.traits import Tensor
 
 
@@ -18,8 +18,13 @@ class MeanError(ABC):
         self._count = 0
 
     def add[T: Tensor](self, predicted: T, truth: T, /) -> None:
-        """Count a batch in; both are of one shape, and a `ShapeError` is raised otherwise."""
-        same_shape(type(self).__name__, predicted.shape, truth.shape)
+        """Count a batch in; both are of one shape, and a `ShapeError` is raised otherwise.
+
+        Raises `NonFiniteError` for a prediction or a truth that is NaN."""
+        name = type(self).__name__
+        same_shape(name, predicted.shape, truth.shape)
+        refuse_nan(name, "a prediction", predicted)
+        refuse_nan(name, "a truth", truth)
         difference = predicted.to_host().astype(np.float64) - truth.to_host()
         self._sum += float(self._error(difference).sum())
         self._count += difference.size

@@ -21,6 +21,16 @@ def labels(*values: int) -> mx.Labels[mx.NpArray[mx.F32]]:
     return CPU.labels(np.array(values, np.int64))
 
 
+BAD = Logits(CPU.from_host(np.array([[0.0, 1.0, 2.0], [0.0, np.nan, np.inf]])))
+
+
+def test_scores_may_be_infinite_and_batches_empty() -> None:
+    accuracy = metrics.Accuracy()
+    accuracy.add(Logits(CPU.from_host(np.array([[-np.inf, 0.0], [np.inf, 0.0]]))), labels(1, 1))
+    accuracy.add(logits(0, 3), labels())
+    assert accuracy.value() == 0.5
+
+
 def test_uneven_batches_count_by_their_samples() -> None:
     accuracy = metrics.Accuracy()
     accuracy.add(labels(1, 1, 1), labels(1, 1, 1))
@@ -134,7 +144,27 @@ def test_a_metric_of_nothing_is_refused(metric: metrics.Metric, name: str) -> No
         (
             lambda: metrics.Auroc().add(BinaryLogits(CPU.full((2,), float("nan"))), labels(0, 1)),
             NonFiniteError,
-            r"^Auroc: a score is NaN, which has no place in an order$",
+            r"^Auroc: a score is NaN: look at the model, and at the data$",
+        ),
+        (lambda: metrics.Accuracy().add(BAD, labels(0, 1)), NonFiniteError, r"^Accuracy: a score is NaN: look at the"),
+        (lambda: metrics.F1(3).add(BAD, labels(0, 1)), NonFiniteError, r"^ConfusionMatrix: a score is NaN: look"),
+        (lambda: metrics.TopK(2).add(BAD, labels(0, 1)), NonFiniteError, r"^TopK: a score is NaN: look at the model"),
+        (lambda: metrics.Perplexity().add(BAD, labels(0, 1)), NonFiniteError, r"^Perplexity: a loss is NaN: look at"),
+        (
+            lambda: metrics.MeanSquaredError().add(BAD.value, CPU.ones((2, 3))),
+            NonFiniteError,
+            r"^MeanSquaredError: a prediction is NaN: look at the model, and at the data$",
+        ),
+        (lambda: metrics.R2().add(CPU.ones((2, 3)), BAD.value), NonFiniteError, r"^R2: a truth is NaN: look at the mo"),
+        (
+            lambda: metrics.Accuracy().add(logits(2, 3), labels(0, 3)),
+            LabelError,
+            r"^Accuracy: label 3: the classes are 0 to 2$",
+        ),
+        (
+            lambda: metrics.Accuracy().add(logits(2, 3), labels(0, -1)),
+            LabelError,
+            r"^Accuracy: label -1: the classes are 0 to 2$",
         ),
         (
             lambda: metrics.R2().add(CPU.ones((2, 2, 2)), CPU.ones((2, 2, 2))),
