@@ -6,6 +6,7 @@ from inspect import isfunction
 from typing import ClassVar, Concatenate
 from weakref import WeakSet
 
+from moonxi.computing import layers
 from moonxi.errors import MoonxiError
 from moonxi.nn import checks
 from moonxi.nn.field_checks import check_fields, shapes_of_fields
@@ -46,15 +47,20 @@ def _entered[S, **P, R](forward: Callable[Concatenate[S, P], R]) -> Callable[Con
 
     @wraps(forward)
     def call(self: S, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        if active() is None:
+        scope = active()
+        if scope is None:
             with Scope(self):
                 return call(self, *args, **kwargs)
+        computing = layers()
+        computing.append((scope, self))
         try:
             return run(self, *args, **kwargs)
         except MoonxiError as error:
             if not hasattr(error, "__notes__"):
                 error.add_note(f"in the forward of {where(self)}")
             raise
+        finally:
+            computing.pop()
 
     _entered_forwards.add(call)
     return call

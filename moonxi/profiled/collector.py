@@ -8,6 +8,7 @@ from pathlib import Path
 from time import perf_counter_ns
 from typing import override
 
+from moonxi.computing import current_layer
 from moonxi.profiled import trace
 from moonxi.profiled.row import Direction, Row, table
 from moonxi.profiled.trace import Event
@@ -25,6 +26,7 @@ class _Call:
 
     operation: str
     direction: Direction
+    layer: str
     start: int = 0
     within: int = 0
     """The time in calls within this one."""
@@ -101,7 +103,7 @@ class Profile:
         return perf_counter_ns()
 
     def _begin(self, operation: str, direction: Direction) -> _Call:
-        call = _Call(operation, direction)
+        call = _Call(operation, direction, current_layer())
         self._running.calls.append(call)
         call.start = self._now()
         return call
@@ -123,8 +125,9 @@ class Profile:
             sums.flops += work.flops
             if len(self._events) < self._limit:
                 thread = self._threads.setdefault(threading.get_ident(), len(self._threads))
+                since = call.start - self._start
                 self._events.append(
-                    (call.operation, call.direction, call.start - self._start, duration, thread, work.bytes, work.flops)
+                    (call.operation, call.direction, since, duration, thread, work.bytes, work.flops, call.layer)
                 )
             else:
                 self._left_out += 1

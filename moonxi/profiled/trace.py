@@ -9,10 +9,11 @@ from pathlib import Path
 
 from moonxi.profiled.row import Direction
 
-type Event = tuple[str, Direction, int, int, int, int, int]
-"""One call: operation, direction, start, duration, thread, bytes, floating-point operations. Times are in nanoseconds.
+type Event = tuple[str, Direction, int, int, int, int, int, str]
+"""One call: operation, direction, start, duration, thread, bytes, floating-point operations, and the path of the layer
+whose forward it is in, if any. Times are in nanoseconds.
 
-A plain tuple of numbers, of which Python's garbage collector takes no notice: a profile holds a million."""
+A plain tuple of numbers and texts, of which Python's garbage collector takes no notice: a profile holds a million."""
 
 
 def save(path: str | Path, events: Iterable[Event], left_out: int) -> None:
@@ -26,7 +27,8 @@ def save(path: str | Path, events: Iterable[Event], left_out: int) -> None:
 
 
 def _complete(event: Event) -> dict[str, object]:
-    operation, direction, start, duration, thread, moved, flops = event
+    operation, direction, start, duration, thread, moved, flops, layer = event
+    arguments: dict[str, object] = {"bytes": moved, "flops": flops}
     return {
         "name": operation,
         "cat": direction,
@@ -35,5 +37,5 @@ def _complete(event: Event) -> dict[str, object]:
         "dur": duration / 1e3,
         "pid": 0,
         "tid": thread,
-        "args": {"bytes": moved, "flops": flops},
+        "args": {**arguments, "layer": layer} if layer else arguments,
     }

@@ -9,9 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from moonxi import F64, Profile, ShapeTensor, constant, numpy, profile, variable
+import moonxi as mx
+from moonxi import F64, Profile, ShapeTensor, constant, nn, numpy, profile, variable
+from moonxi.computing import current_layer, layers
+from moonxi.data import Paired
 from moonxi.dims import symbol
-from moonxi.errors import OperandError
+from moonxi.errors import OperandError, ShapeError
 from moonxi.profiled import Row
 from moonxi.profiled.work import Work
 
@@ -354,3 +357,35 @@ def test_what_the_wrapped_class_refuses_is_said_in_its_own_words() -> None:
 
 def test_it_shows_what_it_wraps() -> None:
     assert repr(profile(numpy().ones(()), into=Profile())) == "ImageProfiled(NpArray[F32] () 1.)"
+
+
+def test_the_trace_says_in_which_layer_an_operation_was_computed(tmp_path: Path) -> None:
+    times = Profile()
+    like = profile(numpy(F64), into=times)
+    key = mx.Key(0)
+    model = nn.Sequential(
+        nn.Linear.init(3, 4, like=like, key=key), nn.Relu(), nn.Sequential(nn.Linear.init(4, 2, like=like, key=key))
+    )
+
+    def loss[T: mx.MlpTensor](model: nn.Sequential[T], batch: Paired[T], mode: mx.Mode) -> T:
+        return (model.forward(batch.x, mode) - batch.y).square().mean()
+
+    batch = Paired(like.ones((5, 3)), like.ones((5, 2)))
+    times.clear()
+    mx.value_and_grad(loss, model, batch, mx.Eval())
+    forward: list[Any] = [one for one in events(times, tmp_path) if one["cat"] == "forward"]
+    places = [(one["name"], one["args"].get("layer", "")) for one in forward]
+    assert [one for one in places if one[0] in ("matmul", "relu", "subtract")] == [
+        ("matmul", "layers[0]"),
+        ("relu", "layers[1]"),
+        ("matmul", "layers[2].layers[0]"),
+        ("subtract", ""),
+    ]
+
+
+def test_an_error_within_a_layer_leaves_no_layer_behind() -> None:
+    layer = nn.Linear.init(3, 4, like=numpy(), key=mx.Key(0))
+    with pytest.raises(ShapeError):
+        layer.forward(numpy().ones((2, 2)))
+    assert layers() == []
+    assert current_layer() == ""

@@ -18,7 +18,8 @@ class NpArray[D: Floating](NumpyImage[D]):
     """An immutable array on the host with elements of type ``D``, `F32` or `F64`.
 
     Make one from another: ``numpy().from_host(array)``, ``x.zeros((3, 4))``. The constructor wraps an ndarray without
-    a copy and makes it read-only; it is for backends and their extensions."""
+    a copy and makes it read-only; it is for backends and their extensions. So is ``data``, the ndarray itself, which
+    views of it share: NumPy lets whoever asks make it writable again, and nobody may. ``x.to_host()`` is a copy."""
 
     __slots__ = ()
 

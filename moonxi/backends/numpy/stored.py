@@ -5,7 +5,7 @@ the rule in `moonxi.shapes` says why.
 """
 
 from collections.abc import Callable
-from typing import Any, Self, override
+from typing import Any, Final, Self, override
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,7 @@ class NumpyStored[D: Floating](DerivedTensor["NumpyStored[D]"]):
         if data.__class__ is not np.ndarray:
             data = np.asarray(data)  # NumPy gives scalars, not arrays, for results without axes
         data.flags.writeable = False
-        self.data = data
+        self.data: Final = data
 
     @override
     def __reduce__(self) -> tuple[Callable[..., Self], tuple[HostArray]]:
