@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, override
 from weakref import ref
 
-from moonxi.backends.cupy.layouts import row_major
+from moonxi.backends.cupy.layouts import ordered, row_major
 from moonxi.backends.cupy.memory import DeviceArray, Lender, Space
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ class Slot:
 
     def __init__(self, space: Space, like: DeviceArray) -> None:
         strides = like.strides if like.dense else row_major(like.shape)
+        if len(like.shape) == 4:  # as convolutions take images and weights, which are then never turned around
+            strides = ordered(like.shape, (0, 2, 3, 1))
         self.space, self.bytes = space, like.count * space.itemsize
         self.memory = space.device.allocate(self.bytes)
         self.array = DeviceArray(self.memory, self.memory.ptr, like.shape, strides, space.itemsize, like.count, True)
