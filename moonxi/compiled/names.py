@@ -9,6 +9,11 @@ from typing import Final
 
 _GLOBALS: Final = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"})
 _WRITES: Final = frozenset({"STORE_GLOBAL", "DELETE_GLOBAL"})
+_ATTRIBUTES: Final = frozenset({"LOAD_ATTR", "STORE_ATTR", "DELETE_ATTR"})
+_SHOWN: Final = frozenset(
+    {"print", "input", "open", "write", "writelines", "write_text", "write_bytes"}
+    | {"log", "debug", "info", "warning", "warn", "error", "critical", "exception"}
+)
 _CELLS: Final = frozenset({"LOAD_DEREF", "LOAD_CLOSURE", "LOAD_FROM_DICT_OR_DEREF"})
 
 
@@ -22,10 +27,18 @@ class Names:
     chains: frozenset[tuple[str, ...]]
     """A variable and the attributes that are read of it one after the other, as far as they follow at once."""
 
-    def of_variable(self, name: str) -> "frozenset[tuple[str, ...]] | None":
-        """The attributes that are read of a variable; None where it is also used as a whole."""
-        found = frozenset(chain[1:] for chain in self.chains if chain[0] == name)
-        return None if () in found else found
+    @property
+    def may_show(self) -> bool:
+        """Whether something here may print, write or log."""
+        return not (self.globals.isdisjoint(_SHOWN) and self.attributes.isdisjoint(_SHOWN))
+
+    def chains_of(self, name: str) -> frozenset[tuple[str, ...]]:
+        """The attributes that are read of a variable, or written to."""
+        return frozenset(chain[1:] for chain in self.chains if chain[0] == name and len(chain) > 1)
+
+    def hands_on(self, name: str) -> bool:
+        """Whether a variable is also used as a whole."""
+        return (name,) in self.chains
 
 
 @cache
@@ -38,7 +51,7 @@ def names_in(code: CodeType, /) -> Names:
         chain: tuple[str, ...] = ()
         for instruction in get_instructions(one):
             operation, name = instruction.opname, instruction.argval
-            if operation == "LOAD_ATTR":
+            if operation in _ATTRIBUTES:
                 attributes.add(name)
                 chain = (*chain, name) if chain else ()
                 continue

@@ -91,7 +91,7 @@ class _Compiled:
         surroundings = surroundings_of(self._roots, [*classes_of_records, *found.functions])
         _here.tracing = True
         try:
-            made = traced(self._function, structure, found.leaves, classes[0])
+            made = traced(self._function, structure, found.leaves, classes[0], surroundings.may_show)
         finally:
             _here.tracing = False
         if changed := surroundings.changed():

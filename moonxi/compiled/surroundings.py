@@ -9,7 +9,8 @@ import inspect
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, is_dataclass
-from functools import partial
+from enum import Enum
+from functools import cached_property, partial
 from types import FunctionType, MethodType, ModuleType
 
 from moonxi.compiled.matching import Matcher, immutable, matcher
@@ -42,6 +43,8 @@ class Surroundings:
     """All that a step reads besides its arguments."""
 
     places: tuple[Place, ...]
+    may_show: bool
+    """Whether a function of the user may print, write or log: see `moonxi.compiled.effects`."""
 
     def match(self) -> bool:
         """Whether everything is as it was."""
@@ -57,6 +60,7 @@ def surroundings_of(roots: list[object], brought: list[object]) -> Surroundings:
 
     Raises `CompileError` for what can be no part of a key."""
     found: dict[object, Place] = {}
+    may_show = False
     seen: set[int] = set()
     waiting = [*roots, *(one for value in brought for one in _leads_to(value))]
     while waiting:
@@ -64,6 +68,8 @@ def surroundings_of(roots: list[object], brought: list[object]) -> Surroundings:
         if id(one) in seen:
             continue
         seen.add(id(one))
+        may_show |= isinstance(one, FunctionType) and names_in(one.__code__).may_show
+        waiting.extend(_functions_within(one))
         for name, place, read in _read_by(one):
             if place in found:
                 continue
@@ -73,7 +79,7 @@ def surroundings_of(roots: list[object], brought: list[object]) -> Surroundings:
             found[place] = Place(name, read, known, matcher(structure))
             for function in [*met.functions, value, *map(type, met.records)]:
                 waiting.extend(_leads_to(function))
-    return Surroundings(tuple(found.values()))
+    return Surroundings(tuple(found.values()), may_show)
 
 
 def _compared(value: object, name: str) -> tuple[Found, Structure]:
@@ -92,22 +98,43 @@ def _compared(value: object, name: str) -> tuple[Found, Structure]:
 
 
 def _leads_to(value: object) -> Iterator[object]:
-    """Functions and classes of the user that a value brings along."""
-    if isinstance(value, FunctionType):
-        value = inspect.unwrap(value)
-    if isinstance(value, FunctionType | type) and _is_users(value):
+    """Functions and classes of the user that a value brings along: of a function with a wrapper both."""
+    while isinstance(value, FunctionType):
+        if _is_users(value):
+            yield value
+        value = getattr(value, "__wrapped__", None)
+    if isinstance(value, type) and is_users_module(value.__module__ or ""):
         yield value
 
 
-def _is_users(value: FunctionType | type) -> bool:
-    return _is_users_module(value.__module__ or "")
+def _is_users(function: FunctionType) -> bool:
+    # A wrapper often has the name of another's module, and what `dataclass` adds has that of the user's.
+    return all(is_users_module(str(name)) for name in (function.__module__, function.__globals__.get("__name__")))
 
 
-def _is_users_module(name: str) -> bool:
+def is_users_module(name: str) -> bool:
+    """Whether a module is neither of a package that is installed nor of Python's library."""
     root = name.partition(".")[0]
     if root in _FRAMEWORK or (root in sys.stdlib_module_names and root != "__main__"):
         return False
     return "site-packages" not in (getattr(sys.modules.get(name), "__file__", None) or "")
+
+
+def _functions_within(cls: object) -> Iterator[object]:
+    """The functions in the members of a class and its bases: methods, and those of properties."""
+    for base in _users_bases(cls):
+        for member in vars(base).values():
+            function = getattr(member, "__func__", member)
+            if isinstance(member, property):
+                function = member.fget
+            elif isinstance(member, cached_property):
+                function = member.func
+            if isinstance(function, FunctionType):
+                yield from _leads_to(function)
+
+
+def _users_bases(cls: object) -> list[type]:
+    return [base for base in cls.__mro__ if is_users_module(base.__module__)] if isinstance(cls, type) else []
 
 
 type _Reading = tuple[str, object, Callable[[], object]]
@@ -115,13 +142,11 @@ type _Reading = tuple[str, object, Callable[[], object]]
 
 
 def _read_by(one: object) -> Iterator[_Reading]:
-    """What a function reads; of a class what its methods read."""
-    if isinstance(one, type):
-        for member in [member for cls in one.__mro__ if _is_users(cls) for member in vars(cls).values()]:
-            inner = getattr(member, "__func__", member)
-            if isinstance(inner, FunctionType) and _is_users(inner):  # `dataclass` adds some of its own (Python 3.13)
-                yield from _read_by(inspect.unwrap(inner))
-        return
+    """What a function reads; of a class its settings."""
+    for base in _users_bases(one):
+        for name, member in vars(base).items():
+            if _plain(member) and not isinstance(member, FunctionType | Enum) and not name.startswith("__"):
+                yield f"{base.__name__}.{name}", (base, name), partial(getattr, base, name, None)
     if not isinstance(one, FunctionType):
         return
     where = f"of {one.__qualname__}"
@@ -133,6 +158,7 @@ def _read_by(one: object) -> Iterator[_Reading]:
             yield from _read_of_module(value, variable, names)
         elif variable != "__class__":
             yield f"{variable} {where}", id(cell), read
+            yield from _read_of_object(value, variable, names)
     if one.__defaults__:
         yield f"defaults {where}", (id(one), "defaults"), partial(getattr, one, "__defaults__")
     if one.__kwdefaults__:
@@ -143,6 +169,17 @@ def _read_by(one: object) -> Iterator[_Reading]:
             yield from _read_of_module(value, name, names)
         else:
             yield f"{name} of {one.__module__}", (id(one.__globals__), name), partial(one.__globals__.get, name)
+            yield from _read_of_object(value, name, names)
+
+
+def _read_of_object(value: object, name: str, names: Names) -> Iterator[_Reading]:
+    """What a function reads of, or writes to, a function or a class of the user."""
+    if not isinstance(value, FunctionType | type) or value not in _leads_to(value):
+        return
+    for attribute in sorted({chain[0] for chain in names.chains_of(name) if not chain[0].startswith("__")}):
+        member = getattr(value, attribute, None)
+        if member is None or (_plain(member) and not isinstance(member, FunctionType)):
+            yield f"{name}.{attribute}", (value, attribute), partial(getattr, value, attribute, None)
 
 
 def _read_of_module(module: ModuleType, name: str, names: Names) -> Iterator[_Reading]:
@@ -151,9 +188,10 @@ def _read_of_module(module: ModuleType, name: str, names: Names) -> Iterator[_Re
     Where the module is also handed on, it may be any attribute in the function that has a value to compare."""
     if module.__name__.partition(".")[0] in _FRAMEWORK:
         return
-    chains = names.of_variable(name)
-    handed_on = {(one,) for one in names.attributes if _plain(vars(module).get(one))} if chains is None else set()
-    for chain in sorted(chains or handed_on):
+    chains = set(names.chains_of(name))
+    if names.hands_on(name):
+        chains |= {(one,) for one in names.attributes if _plain(vars(module).get(one))}
+    for chain in sorted(chains):
         holder, path = module, name
         for attribute in chain:
             value = vars(holder).get(attribute)
@@ -163,7 +201,7 @@ def _read_of_module(module: ModuleType, name: str, names: Names) -> Iterator[_Re
                     break
                 holder = value
                 continue
-            if _plain(value) or _is_users_module(holder.__name__):
+            if _plain(value) or is_users_module(holder.__name__):
                 yield path, (id(vars(holder)), attribute), partial(vars(holder).get, attribute)
             break
 

@@ -1,10 +1,12 @@
 """From a step and its arguments to the graph of what it does."""
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import cast
 
 from moonxi.compiled.building import builder
+from moonxi.compiled.effects import without_effects
 from moonxi.compiled.graph import Graph, Node, Spec
 from moonxi.compiled.recorder import Recorder
 from moonxi.compiled.structure import Structure, flattened, spec_of
@@ -25,9 +27,13 @@ class Traced:
     """What stands around the outputs of the graph."""
 
 
-def traced(step: Callable[..., object], arguments: Structure, leaves: Sequence[object], backend: type) -> Traced:
-    """The graph of the step for such arguments. Raises `CompileError` if it does something else the second time."""
-    first = _once(step, arguments, leaves, backend)
+def traced(
+    step: Callable[..., object], arguments: Structure, leaves: Sequence[object], backend: type, watch: bool = False
+) -> Traced:
+    """The graph of the step for such arguments. Raises `CompileError` if it does something else the second time.
+
+    With ``watch`` what it prints or writes is an error too: see `without_effects`."""
+    first = _once(step, arguments, leaves, backend, watch)
     second = _once(step, arguments, leaves, backend)
     if first.result != second.result:
         raise CompileError(
@@ -53,12 +59,15 @@ def _unlike(one: Node, other: Node | None) -> CompileError:
     )
 
 
-def _once(step: Callable[..., object], arguments: Structure, leaves: Sequence[object], backend: type) -> Traced:
+def _once(
+    step: Callable[..., object], arguments: Structure, leaves: Sequence[object], backend: type, watch: bool = False
+) -> Traced:
     recorder = Recorder(backend, traced_tensor)
     stand_ins = [_stand_in(recorder, leaf) for leaf in leaves]
     positional, named = cast(Arguments, builder(arguments)(stand_ins))  # the structure is that of a call
     _, before = flattened((positional, named), "the arguments")
-    result = step(*positional, **named)
+    with without_effects() if watch else nullcontext():
+        result = step(*positional, **named)
     _, after = flattened((positional, named), "the arguments")
     if before != after:
         raise CompileError(

@@ -1,9 +1,12 @@
 """What a step reads from outside is found by its bytecode, and nothing else is taken for it."""
 
+import re
 import sys
 from collections.abc import Callable
-from functools import partial
+from dataclasses import dataclass
+from functools import cached_property, partial, wraps
 from types import ModuleType
+from typing import ClassVar
 
 import pytest
 
@@ -44,8 +47,9 @@ def test_names_are_globals_attributes_and_chains() -> None:
     names = names_in(step.__code__)
     assert names.globals == {"setting", "sys", "float"}
     assert names.attributes == {"flags", "optimize", "shape"}
-    assert names.of_variable("sys") == frozenset({("flags", "optimize")})
-    assert names.of_variable("setting") is None
+    assert names.chains_of("sys") == frozenset({("flags", "optimize")})
+    assert names.hands_on("setting")
+    assert not names.hands_on("sys")
 
 
 @pytest.fixture
@@ -123,3 +127,101 @@ def test_a_partial_and_a_method_are_arguments_by_their_parts() -> None:
     row = x.reshape((1, 1))
     assert [compiled(layer.forward, row).item() for layer in layers] == [6.0, 15.0]
     assert len(mx.compile_report(compiled).traces) == 3
+
+
+class Config:
+    """Settings as people write them down."""
+
+    rate = 2.0
+    text = "unused"
+
+
+def tripled(x: Host) -> Host:
+    return x * 3.0
+
+
+def test_a_setting_of_a_class_belongs_to_the_graph(monkeypatch: pytest.MonkeyPatch) -> None:
+    def step(x: Host) -> Host:
+        return x * Config.rate
+
+    compiled = mx.compile(step)
+    assert compiled(CPU.ones(())).item() == 2.0
+    monkeypatch.setattr(Config, "rate", 5.0)
+    assert compiled(CPU.ones(())).item() == 5.0
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A layer with settings that are no fields."""
+
+    weight: Host
+    factor: ClassVar[float] = 2.0
+
+    @property
+    def doubled(self) -> Host:
+        return self.weight * setting
+
+    @cached_property
+    def again(self) -> Host:
+        return self.weight * setting
+
+    def forward(self, x: Host) -> Host:
+        return x * self.doubled * self.factor
+
+
+def test_what_properties_and_classes_of_an_argument_read_belongs_to_the_graph(monkeypatch: pytest.MonkeyPatch) -> None:
+    def step(layer: Layer, x: Host) -> Host:
+        return layer.forward(x)
+
+    compiled = mx.compile(step)
+    layer = Layer(CPU.ones(()))
+    assert compiled(layer, CPU.ones(())).item() == 4.0
+    monkeypatch.setattr(Layer, "factor", 3.0)
+    assert compiled(layer, CPU.ones(())).item() == 6.0
+    monkeypatch.setitem(globals(), "setting", 10.0)
+    assert compiled(layer, CPU.ones(())).item() == 30.0
+
+
+def scaling(function: Callable[[Host], Host]) -> Callable[[Host], Host]:
+    @wraps(function)
+    def scaled(x: Host) -> Host:
+        return function(x) * setting
+
+    return scaled
+
+
+def test_what_a_wrapper_reads_belongs_to_the_graph_as_well_as_what_it_wraps(monkeypatch: pytest.MonkeyPatch) -> None:
+    rate = 3.0
+
+    @scaling
+    def inner(x: Host) -> Host:
+        return x * rate
+
+    def step(x: Host) -> Host:
+        return inner(x)
+
+    compiled = mx.compile(step)
+    assert compiled(CPU.ones(())).item() == 6.0
+    rate = 4.0
+    assert compiled(CPU.ones(())).item() == 8.0
+    monkeypatch.setitem(globals(), "setting", 5.0)
+    assert compiled(CPU.ones(())).item() == 20.0
+
+
+def test_writing_to_a_module_a_class_or_a_function_is_found(config: ModuleType) -> None:
+    def module(x: Host) -> Host:
+        vars(config)["seen"] = 1
+        config.last = 1.0  # type: ignore[attr-defined]  # a module takes any
+        return x * 2.0
+
+    def cls(x: Host) -> Host:
+        Config.last = 1.0  # type: ignore[attr-defined]  # that is the mistake
+        return x * 2.0
+
+    def function(x: Host) -> Host:
+        tripled.calls = 1  # type: ignore[attr-defined]  # that is the mistake
+        return tripled(x)
+
+    for step, name in ((module, "config.last"), (cls, "Config.last"), (function, "tripled.calls")):
+        with pytest.raises(CompileError, match=re.escape(f"the step changes {name}")):
+            mx.compile(step)(CPU.ones(()))
