@@ -250,9 +250,7 @@ def test_an_element_that_changed_is_found(path: Path) -> None:
     content = bytearray(path.read_bytes())
     content[-1] ^= 1
     path.write_bytes(content)
-    with pytest.raises(
-        CheckpointError, match=r": damaged: its tensors do not have the SHA-256 that it states$"
-    ):
+    with pytest.raises(CheckpointError, match=r": damaged: its tensors do not have the SHA-256 that it states$"):
         nn.load(small(9), path)
 
 
