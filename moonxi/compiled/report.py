@@ -10,6 +10,8 @@ from moonxi.compiled.graph import Graph
 class TraceReport:
     """One graph of a step: for arguments of one structure, with one set of shapes and settings."""
 
+    because: str
+    """Why it was traced: what differs from the call that was traced before."""
     nodes_traced: int
     nodes_left: int
     """After the passes."""
@@ -32,9 +34,10 @@ class TraceReport:
     @override
     def __str__(self) -> str:
         fused = f"{len(self.fusions)} fusions of {sum(self.fusions)} operations" if self.fusions else "no fusions"
+        memory = f"{self.peak_bytes:,} bytes planned and {self.result_bytes:,} for results"
         return (
-            f"{self.nodes_traced} operations traced, {self.nodes_left} left, {fused}, {self.peak_bytes:,} bytes "
-            f"planned and {self.result_bytes:,} for results, {self.seconds:.3f} s, {self.replays} replays"
+            f"{self.because}: {self.nodes_traced} operations traced, {self.nodes_left} left, {fused}, {memory}, "
+            f"{self.seconds:.3f} s, {self.replays} replays"
         )
 
 

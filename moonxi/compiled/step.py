@@ -1,15 +1,18 @@
 """`compile`: a step that is traced once for each structure of its arguments, and replayed from then on."""
 
+import inspect
 import threading
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from functools import wraps
 from time import perf_counter
+from types import CodeType
 from typing import Final, cast
 from weakref import WeakKeyDictionary
 
 from moonxi.autodiff import Grad
 from moonxi.compiled.building import Builder, builder
+from moonxi.compiled.differing import difference
 from moonxi.compiled.graph import Graph
 from moonxi.compiled.matching import Matcher, matcher
 from moonxi.compiled.optimising import Pass, optimised
@@ -30,8 +33,10 @@ LIMIT: Final = 16
 class _Program:
     """One graph, ready to run, and what it is good for."""
 
+    structure: Structure
     matches: Matcher
     surroundings: Surroundings
+    because: str
     build: Builder
     traced: Graph
     graph: Graph
@@ -80,11 +85,12 @@ class _Compiled:
         if len(classes) != 1:
             names = " and ".join(cls.__name__ for cls in classes) or "none"
             raise CompileError(f"compile: the tensors among the arguments are {names}: they must be of one class")
+        because = self._because(structure)
         if len(self._programs) == LIMIT:
             raise CompileError(
-                f"compile: {self._name}: {LIMIT} graphs, and these arguments need another one: shapes, Python numbers "
-                "and what the step reads from outside are parts of a graph; pass what changes from call to call as a "
-                "tensor, such as x.full((), lr), and give batches one size"
+                f"compile: {self._name}: {LIMIT} graphs, and these arguments need another one: {because}: shapes, "
+                "Python numbers and what the step reads from outside are parts of a graph; pass what changes from call "
+                "to call as a tensor, such as x.full((), lr), and give batches one size"
             )
         start = perf_counter()
         classes_of_records = dict.fromkeys(record.__class__ for record in found.records)
@@ -104,9 +110,22 @@ class _Compiled:
         graph = replace(graph, layouts=replay.layouts, together=replay.together)
         seconds = perf_counter() - start
         build = builder(made.result)
-        program = _Program(matcher(structure), surroundings, build, made.graph, graph, replay, seconds)
+        program = _Program(
+            structure, matcher(structure), surroundings, because, build, made.graph, graph, replay, seconds
+        )
         self._programs.insert(0, program)
         return build(outputs)
+
+    def _because(self, structure: Structure) -> str:
+        """Why there has to be another graph: what is not as in the call that was traced last."""
+        if not self._programs:
+            return "the first call"
+        last = self._programs[0]
+        code = getattr(inspect.unwrap(self._function), "__code__", None)
+        names = code.co_varnames[: code.co_argcount] if isinstance(code, CodeType) else ()
+        if found := difference(last.structure, structure, names):
+            return found
+        return f"{', '.join(last.surroundings.changed())} changed"
 
     @property
     def _name(self) -> str:
@@ -118,6 +137,7 @@ class _Compiled:
             return CompileReport(
                 tuple(
                     TraceReport(
+                        one.because,
                         len(one.traced.nodes),
                         len(one.graph.nodes),
                         one.replay.fusions,

@@ -354,4 +354,4 @@ def test_a_graph_is_printed_with_the_users_lines() -> None:
         f"%2 = mul(%1, 2.0) F32[2, 3]  # {__file__}:{first + 1}",
         "return %2",
     ]
-    assert str(trace).startswith("2 operations traced, 2 left, no fusions")
+    assert str(trace).startswith("the first call: 2 operations traced, 2 left, no fusions")
