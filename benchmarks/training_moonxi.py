@@ -65,7 +65,7 @@ class Moonxi[T: mx.ImageModelTensor, M]:
 
 def optimizer(settings: Settings, steps: int) -> optim.Sgd:
     return optim.Sgd(
-        lr=optim.step_decay(settings.lr, every=settings.decay_every * steps, factor=settings.decay),
+        lr=optim.step_decay(settings.lr, every=optim.Steps(settings.decay_every * steps), factor=settings.decay),
         momentum=settings.momentum,
         weight_decay=settings.weight_decay,
         clip_norm=settings.clip_norm,

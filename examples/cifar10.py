@@ -144,7 +144,7 @@ class Recipe[T: mx.Tensor]:
 def original[T: mx.Tensor](data: TrainTest[T], epochs: int, seed: int) -> Recipe[T]:
     """That of the original of moonxi: images as they are; the learning rate 0.01, a tenth of it after 20 epochs."""
     train = DataLoader(data.train, batch_size=128, seed=seed)
-    lr = optim.step_decay(0.01, every=20 * len(train))
+    lr = optim.step_decay(0.01, every=train.steps(epochs=20))
     return Recipe(
         train,
         DataLoader(data.test, batch_size=500),

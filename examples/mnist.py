@@ -72,7 +72,7 @@ def run[T: mx.MlpTensor](like: T, arguments: argparse.Namespace) -> None:
 
     model = Mlp.init(like, mx.Key(arguments.seed))
     print(model.summary())
-    lr = optim.step_decay(0.01, every=5 * len(train), factor=0.5) if whole else 0.01
+    lr = optim.step_decay(0.01, every=train.steps(epochs=5), factor=0.5) if whole else 0.01
     optimizer = optim.Sgd(lr=lr, momentum=0.9, weight_decay=1e-4, clip_norm=35.0)
     trainer = mx.Trainer(model, loss, optimizer, key=mx.Key(arguments.seed), compile=arguments.compile)
     recipe = 10 if whole else 20

@@ -40,7 +40,9 @@ def run[T: mx.ImageModelTensor](like: T, arguments: argparse.Namespace) -> None:
     if arguments.start is not None:
         model = nn.load(model, arguments.start)
     print(model.summary())
-    optimizer = optim.Sgd(lr=optim.step_decay(0.02, every=4 * len(train), factor=0.2), momentum=0.9, clip_norm=35.0)
+    optimizer = optim.Sgd(
+        lr=optim.step_decay(0.02, every=train.steps(epochs=4), factor=0.2), momentum=0.9, clip_norm=35.0
+    )
     frozen = optim.within(model, model.first, model.second) if arguments.head_only else None
     key = mx.Key(arguments.seed)
     trainer = mx.Trainer(model, loss, optimizer, key=key, frozen=frozen, compile=arguments.compile)

@@ -12,6 +12,7 @@ from moonxi.data.position import Position
 from moonxi.data.prefetch import ordered
 from moonxi.errors import DataError
 from moonxi.key import Key
+from moonxi.optim import Steps
 from moonxi.settings import flags, is_whole
 
 _BEGINNING: Final = Position()
@@ -71,6 +72,16 @@ class DataLoader[B]:
         """Samples an epoch: all of them, without those that ``drop_last`` leaves out."""
         count = len(self.dataset)
         return count - count % self.batch_size if self.drop_last else count
+
+    def steps(self, *, epochs: int, accumulate: int = 1) -> Steps:
+        """The number of updates in so many epochs, as schedules want it; ``accumulate`` is that of `Trainer.fit`.
+
+        Raises `DataError` unless both are whole numbers, from 0 and from 1."""
+        if not is_whole(epochs) or epochs < 0 or not is_whole(accumulate) or accumulate < 1:
+            raise DataError(
+                f"DataLoader: steps(epochs={epochs!r}, accumulate={accumulate!r}): whole numbers from 0 and 1"
+            )
+        return Steps(epochs * -(-len(self) // accumulate))
 
     if not TYPE_CHECKING:
 

@@ -13,6 +13,7 @@ from moonxi.nn import tree
 from moonxi.nn.loss_function import called
 from moonxi.nn.scope import Scope, active
 from moonxi.nn.state import State
+from moonxi.settings import POSITIVE, numbers
 from moonxi.traits import ImageModelTensor, MlpTensor, Shape, Tensor
 
 type Frozen = Callable[[str, Shape], bool]
@@ -42,6 +43,7 @@ def value_and_grad[T: ImageModelTensor, M, LossModel, LossBatch, Mode](
     /,
     *,
     frozen: Frozen | None = None,
+    scale: float = 1.0,
 ) -> tuple[T, M]: ...
 @overload
 def value_and_grad[T: ImageModelTensor, M, LossModel, LossBatch, Mode](
@@ -52,6 +54,7 @@ def value_and_grad[T: ImageModelTensor, M, LossModel, LossBatch, Mode](
     /,
     *,
     frozen: Frozen | None = None,
+    scale: float = 1.0,
 ) -> tuple[tuple[T, dict[str, T]], M]: ...
 @overload
 def value_and_grad[T: MlpTensor, M, LossModel, LossBatch, Mode](
@@ -62,6 +65,7 @@ def value_and_grad[T: MlpTensor, M, LossModel, LossBatch, Mode](
     /,
     *,
     frozen: Frozen | None = None,
+    scale: float = 1.0,
 ) -> tuple[T, M]: ...
 @overload
 def value_and_grad[T: MlpTensor, M, LossModel, LossBatch, Mode](
@@ -72,6 +76,7 @@ def value_and_grad[T: MlpTensor, M, LossModel, LossBatch, Mode](
     /,
     *,
     frozen: Frozen | None = None,
+    scale: float = 1.0,
 ) -> tuple[tuple[T, dict[str, T]], M]: ...
 @overload
 def value_and_grad[T: Tensor, M, LossModel, LossBatch, Mode](
@@ -82,6 +87,7 @@ def value_and_grad[T: Tensor, M, LossModel, LossBatch, Mode](
     /,
     *,
     frozen: Frozen | None = None,
+    scale: float = 1.0,
 ) -> tuple[T, M]: ...
 @overload
 def value_and_grad[T: Tensor, M, LossModel, LossBatch, Mode](
@@ -92,6 +98,7 @@ def value_and_grad[T: Tensor, M, LossModel, LossBatch, Mode](
     /,
     *,
     frozen: Frozen | None = None,
+    scale: float = 1.0,
 ) -> tuple[tuple[T, dict[str, T]], M]: ...
 @overload
 def value_and_grad[T: Tensor, G: Tensor, M, LossModel, LossBatch, Mode](
@@ -103,6 +110,7 @@ def value_and_grad[T: Tensor, G: Tensor, M, LossModel, LossBatch, Mode](
     *,
     variable: Callable[[T], G],
     frozen: Frozen | None = None,
+    scale: float = 1.0,
 ) -> tuple[T, M]: ...
 @overload
 def value_and_grad[T: Tensor, G: Tensor, M, LossModel, LossBatch, Mode](
@@ -114,9 +122,18 @@ def value_and_grad[T: Tensor, G: Tensor, M, LossModel, LossBatch, Mode](
     *,
     variable: Callable[[T], G],
     frozen: Frozen | None = None,
+    scale: float = 1.0,
 ) -> tuple[tuple[T, dict[str, T]], M]: ...
 def value_and_grad(  # the overloads are the signature
-    loss: Any, model: Any, batch: Any, mode: Any, /, *, variable: Any = variable, frozen: Frozen | None = None
+    loss: Any,
+    model: Any,
+    batch: Any,
+    mode: Any,
+    /,
+    *,
+    variable: Any = variable,
+    frozen: Frozen | None = None,
+    scale: float = 1.0,
 ) -> object:
     """The value of ``loss(model, batch, mode)`` and its gradient with respect to the parameters of the model.
 
@@ -131,9 +148,14 @@ def value_and_grad(  # the overloads are the signature
     Parameters that ``frozen`` picks by path and shape are constants: nothing is computed for their gradients, which
     are zeros. An optimizer leaves them as they are if it is given `moonxi.optim.Unfrozen`.
 
+    The backward pass is that of the loss times ``scale``, and its gradients are divided by that again before they come
+    out: what is too small for F16 on the way is kept, and nobody ever holds, or clips, a scaled gradient (Micikevicius
+    et al. 2018, section 3.2). Raises `OptionError` unless it is positive.
+
     For operations of your own, ``variable`` is that of your class of tensors under differentiation:
     ``MyGrad.variable``."""
-    return _value_and_grad(loss, model, batch, mode, variable, frozen)
+    numbers("value_and_grad", POSITIVE, scale=scale)
+    return _value_and_grad(loss, model, batch, mode, variable, frozen, scale)
 
 
 def _value_and_grad[T: Tensor](
@@ -143,6 +165,7 @@ def _value_and_grad[T: Tensor](
     mode: object,
     variable: Callable[[T], Grad[T]],
     frozen: Frozen | None,
+    scale: float,
 ) -> object:
     constant = partial(constant_beside, variable)
     parameters = model.parameters()
@@ -189,10 +212,10 @@ def _value_and_grad[T: Tensor](
         raise GradientError(
             "value_and_grad: the loss depends on no parameter: compute it from the model that the loss function gets"
         )
-    gradients = loss_value.backward()
-    result_model = model.with_parameters(
-        [gradients.of(variables[id(one)]) if id(one) in trained else one.zeros(one.shape) for one in parameters]
-    )
+    seed = None if scale == 1.0 else loss_value.value.full(loss_value.shape, scale)
+    gradients = loss_value.backward(seed)
+    found = [gradients.of(variables[id(one)]) if id(one) in trained else one.zeros(one.shape) for one in parameters]
+    result_model = model.with_parameters(found if seed is None else [one / scale for one in found])
     if scope.updated:
         pairs = _paired_states(like, model, lifted)
         plain = [_at_level_of(like, scope.newest(own), "a state after the step").value for _, own in pairs]

@@ -1,12 +1,15 @@
-"""How parameters start. An initialiser gets a shape and makes the tensor where ``like`` lives."""
+"""How parameters start. An initialiser gets a shape and makes the tensor where ``like`` lives.
+
+Within the forward of a model they raise `ModuleError`."""
 
 from math import prod, sqrt
 from typing import Protocol
 
 from moonxi import shapes
 from moonxi.dims import maximum
-from moonxi.errors import ShapeError
+from moonxi.errors import ModuleError, ShapeError
 from moonxi.key import Key
+from moonxi.nn.scope import active
 from moonxi.shapes import show
 from moonxi.traits import Shape, Tensor
 
@@ -46,7 +49,7 @@ def xavier_uniform[T: Tensor](like: T, shape: Shape, key: Key, /) -> T:
 def xavier_normal[T: Tensor](like: T, shape: Shape, key: Key, /) -> T:
     """Normal with variance 2 / (fan_in + fan_out) (Glorot and Bengio 2010)."""
     fan_in, fan_out = fans(shape)
-    return like.normal(shape, key) * sqrt(2.0 / maximum(1, fan_in + fan_out))
+    return _normal(like, shape, key, sqrt(2.0 / maximum(1, fan_in + fan_out)))
 
 
 def kaiming_uniform[T: Tensor](like: T, shape: Shape, key: Key, /) -> T:
@@ -56,7 +59,7 @@ def kaiming_uniform[T: Tensor](like: T, shape: Shape, key: Key, /) -> T:
 
 def kaiming_normal[T: Tensor](like: T, shape: Shape, key: Key, /) -> T:
     """Normal with variance 2 / fan_in, for ReLU (He et al. 2015)."""
-    return like.normal(shape, key) * sqrt(2.0 / maximum(1, fans(shape)[0]))
+    return _normal(like, shape, key, sqrt(2.0 / maximum(1, fans(shape)[0])))
 
 
 def lecun_uniform[T: Tensor](like: T, shape: Shape, key: Key, /) -> T:
@@ -65,4 +68,18 @@ def lecun_uniform[T: Tensor](like: T, shape: Shape, key: Key, /) -> T:
 
 
 def _uniform[T: Tensor](like: T, shape: Shape, key: Key, bound: float) -> T:
+    _refuse_within_a_forward(shape)
     return (like.uniform(shape, key) * 2.0 - 1.0) * bound
+
+
+def _normal[T: Tensor](like: T, shape: Shape, key: Key, spread: float) -> T:
+    _refuse_within_a_forward(shape)
+    return like.normal(shape, key) * spread
+
+
+def _refuse_within_a_forward(shape: Shape) -> None:
+    if active() is not None:
+        raise ModuleError(
+            f"initializer: {show(shape)}: within the forward of a model: a parameter made there is a new one at each "
+            "call, and never trained: make it outside, and let a field hold it"
+        )

@@ -19,6 +19,7 @@ from moonxi.optim.predicate import Predicate, matrices, named, weights, within
 from moonxi.optim.rmsprop import RmsProp
 from moonxi.optim.schedules import Schedule, constant, cosine, exponential, one_cycle, polynomial, step_decay, warm_up
 from moonxi.optim.sgd import Sgd
+from moonxi.optim.steps import Steps
 from moonxi.optim.updating import MlpOptimizer, OptimizerState, Trainable
 
 __all__ = [
@@ -44,6 +45,7 @@ __all__ = [
     "RuleOptimizer",
     "Schedule",
     "Sgd",
+    "Steps",
     "Trainable",
     "Unfrozen",
     "chain",

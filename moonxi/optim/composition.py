@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from moonxi import settings
 from moonxi.errors import OptionError
 from moonxi.optim.schedules import Schedule
+from moonxi.optim.steps import Steps
 from moonxi.traits import Tensor
 
 
@@ -12,10 +13,10 @@ from moonxi.traits import Tensor
 class join:  # used as a function, compared and printed as a value
     """One schedule after another: the second begins at the step ``at[0]``, with its own step 0, and so on.
 
-    ``join((warm_up(0.1, 500), cosine(0.1, 9_500)), at=(500,))``."""
+    ``join((warm_up(0.1, Steps(500)), cosine(0.1, Steps(9_500))), at=(Steps(500),))``."""
 
     schedules: tuple[Schedule, ...]
-    at: tuple[int, ...]
+    at: tuple[Steps, ...]
 
     def __post_init__(self) -> None:
         if len(self.schedules) != len(self.at) + 1:
@@ -38,7 +39,9 @@ class join:  # used as a function, compared and printed as a value
 
 @dataclass(frozen=True, init=False)
 class chain:  # used as a function, compared and printed as a value
-    """The product of schedules, all of which begin at once: ``chain(warm_up(1.0, 500), cosine(0.1, 10_000))``."""
+    """The product of schedules, all of which begin at once.
+
+    ``chain(warm_up(1.0, Steps(500)), cosine(0.1, Steps(10_000)))``."""
 
     schedules: tuple[Schedule, ...]
 

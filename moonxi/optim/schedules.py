@@ -2,7 +2,7 @@
 
 The step is a scalar tensor, 0 at the first update, so that a schedule runs wherever the model is, also inside a
 compiled step. A schedule is any function that computes with it; these are the common ones. All of them go on with their
-last value after their last step.
+last value after their last step. How long they take is said in `Steps`, so that nobody says it in epochs.
 """
 
 from dataclasses import dataclass
@@ -10,6 +10,7 @@ from math import pi
 from typing import Final, Protocol
 
 from moonxi.errors import OptionError
+from moonxi.optim.steps import Steps
 from moonxi.settings import NOT_NEGATIVE, POSITIVE, UNIT, Range, numbers, whole
 from moonxi.traits import Tensor
 
@@ -46,7 +47,7 @@ class step_decay:  # used as a function, compared and printed as a value
     """``lr * factor ** (step // every)``: multiplied by ``factor`` after each ``every`` steps."""
 
     lr: float
-    every: int
+    every: Steps
     factor: float = 0.1
 
     def __post_init__(self) -> None:
@@ -61,18 +62,20 @@ class step_decay:  # used as a function, compared and printed as a value
 
 @dataclass(frozen=True)
 class exponential:  # used as a function, compared and printed as a value
-    """``lr * factor ** step``: multiplied by ``factor`` after each step."""
+    """``lr * factor ** (step / every)``: a little smaller after each step, by ``factor`` after each ``every`` steps."""
 
     lr: float
     factor: float
+    every: Steps
 
     def __post_init__(self) -> None:
         numbers("exponential", NOT_NEGATIVE, lr=self.lr)
         numbers("exponential", _FACTOR, factor=self.factor)
+        whole("exponential", 1, every=self.every)
 
     def __call__[T: Tensor](self, step: T, /) -> T:
         """The learning rate after ``step`` updates."""
-        return self.factor**step * self.lr
+        return self.factor ** (step / float(self.every)) * self.lr
 
 
 @dataclass(frozen=True)
@@ -82,7 +85,7 @@ class polynomial:  # used as a function, compared and printed as a value
     The power 1 is a straight line."""
 
     lr: float
-    steps: int
+    steps: Steps
     power: float = 1.0
     final: float = 0.0
 
@@ -101,7 +104,7 @@ class cosine:  # used as a function, compared and printed as a value
     """From ``lr`` to ``final`` in ``steps`` steps, along half a cosine (Loshchilov and Hutter 2017, equation 5)."""
 
     lr: float
-    steps: int
+    steps: Steps
     final: float = 0.0
 
     def __post_init__(self) -> None:
@@ -120,7 +123,7 @@ class warm_up:  # used as a function, compared and printed as a value
     What comes after it is said by `join`; `chain` multiplies another schedule by a warm-up to 1."""
 
     lr: float
-    steps: int
+    steps: Steps
     start: float = 0.0
 
     def __post_init__(self) -> None:
@@ -140,7 +143,7 @@ class one_cycle:  # used as a function, compared and printed as a value
     and ends in the step ``steps - 1`` at ``peak / start_divisor / final_divisor``."""
 
     peak: float
-    steps: int
+    steps: Steps
     rising: float = 0.3
     start_divisor: float = 25.0
     final_divisor: float = 1e4

@@ -27,7 +27,10 @@ type Step = Callable[[Model, State, mx.Labelled[Gpu], mx.Key], tuple[Model, Stat
 
 OPTIMIZERS: dict[type[DType], optim.Sgd] = {
     dtype: optim.Sgd(
-        lr=optim.step_decay(0.05, every=3, factor=0.5), momentum=0.9, weight_decay=1e-4, clip_norm=clip_norm
+        lr=optim.step_decay(0.05, every=optim.Steps(3), factor=0.5),
+        momentum=0.9,
+        weight_decay=1e-4,
+        clip_norm=clip_norm,
     )
     for dtype, clip_norm in ((F32, None), (F64, 1.0))
 }

@@ -18,7 +18,7 @@ type Host = mx.NpArray[mx.F64]
 CPU = mx.numpy(mx.F64)
 OPTIMIZERS: Final[tuple[optim.Optimizer, ...]] = (
     optim.Sgd(lr=0.01),
-    optim.Sgd(lr=optim.cosine(0.01, 8), momentum=0.9, weight_decay=0.01, clip_norm=1.0),
+    optim.Sgd(lr=optim.cosine(0.01, optim.Steps(8)), momentum=0.9, weight_decay=0.01, clip_norm=1.0),
     optim.Adam(lr=0.01),
     optim.AdamW(lr=0.01, weight_decay=0.1, clip_value=0.1),
 )

@@ -14,7 +14,11 @@ from moonxi.dtypes import Floating
 
 OPTIMIZERS = {
     "sgd": optim.Sgd(
-        lr=optim.step_decay(0.01, every=10, factor=0.5), momentum=0.9, weight_decay=1e-4, clip_norm=1.0, nesterov=True
+        lr=optim.step_decay(0.01, every=optim.Steps(10), factor=0.5),
+        momentum=0.9,
+        weight_decay=1e-4,
+        clip_norm=1.0,
+        nesterov=True,
     ),
     "adam": optim.Adam(lr=0.001),
     "adamw": optim.AdamW(lr=0.001, clip_value=0.01),

@@ -163,3 +163,13 @@ def test_a_batch_size_is_a_whole_number() -> None:
     size: Any = 2.5
     with pytest.raises(DataError, match=r"batch_size 2\.5"):
         DataLoader(LabelledArrays(numpy(), np.zeros((2, 1)), np.zeros(2, np.int64)), batch_size=size)
+
+
+def test_the_steps_of_epochs_are_those_that_a_trainer_makes() -> None:
+    loader = DataLoader(Count(10), batch_size=3)
+    assert loader.steps(epochs=2) == 2 * len(loader) == 8
+    assert loader.steps(epochs=2, accumulate=3) == 4
+    assert loader.steps(epochs=0) == 0
+    for epochs, accumulate in ((-1, 1), (1, 0), (True, 1)):
+        with pytest.raises(DataError, match=rf"^DataLoader: steps\(epochs={epochs}, accumulate={accumulate}\): whole"):
+            loader.steps(epochs=epochs, accumulate=accumulate)

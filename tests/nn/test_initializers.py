@@ -1,6 +1,7 @@
 """How parameters start: bounds, spread, and the same numbers for the same key."""
 
 import re
+from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 
 import moonxi as mx
 from moonxi import nn
-from moonxi.errors import ShapeError
+from moonxi.errors import ModuleError, ShapeError
 from moonxi.nn import initializers
 from moonxi.nn.initializers import Initializer, fans
 from moonxi.shapes import show
@@ -143,3 +144,19 @@ def test_weights_under_differentiation_are_those_without() -> None:
         lifted = make(mx.constant(like), (5, 7), KEY)
         np.testing.assert_array_equal(lifted.to_host(), make(like, (5, 7), KEY).to_host())
         assert lifted.parents is None
+
+
+def test_a_layer_made_within_a_forward_is_refused() -> None:
+    @dataclass(frozen=True)
+    class Forgetful[T: mx.MlpTensor](nn.Module[T]):
+        out: nn.Linear[T]
+
+        def forward(self, x: T) -> T:
+            hidden = nn.Linear.init(4, 4, like=x, key=KEY)
+            return self.out.forward(hidden.forward(x))
+
+    like = mx.numpy()
+    model = Forgetful(nn.Linear.init(4, 3, like=like, key=KEY))
+    message = r"^initializer: \(4, 4\): within the forward of a model: .* make it outside, and let a field hold it\n"
+    with pytest.raises(ModuleError, match=message):
+        model.forward(like.ones((2, 4)))

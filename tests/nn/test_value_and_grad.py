@@ -10,7 +10,7 @@ import pytest
 import moonxi as mx
 from moonxi import nn
 from moonxi.data import Labelled
-from moonxi.errors import GradientError, ShapeError
+from moonxi.errors import GradientError, OptionError, ShapeError
 from moonxi.losses import mse
 from tests.nn.models import CPU, Array, Everywhere, Gate, Mlp, Pair, Scales, line, numbers
 
@@ -299,3 +299,19 @@ def test_the_same_call_gives_the_same_bits() -> None:
     results = [mx.value_and_grad(squared_error, network(), POINTS, mx.Eval()) for _ in range(2)]
     for one, other in zip(results[0][1].parameters(), results[1][1].parameters(), strict=True):
         assert one.to_host().tobytes() == other.to_host().tobytes()
+
+
+def test_a_scaled_backward_pass_keeps_what_is_too_small_on_the_way() -> None:
+    def tiny[T: mx.Tensor](model: Pair[T], batch: Points[T], mode: mx.Mode) -> T:
+        return ((model.first * 1e30 * 1e-25) * 1e-25).sum() + model.second.sum()
+
+    x = mx.numpy().ones((2,))
+    pair, batch = Pair(x, x * 2.0), Points(x, x)
+    _, lost = nn.value_and_grad(tiny, pair, batch, nn.Eval())
+    value, kept = nn.value_and_grad(tiny, pair, batch, nn.Eval(), scale=1e20)
+    np.testing.assert_array_equal(lost.first.to_host(), [0.0, 0.0])
+    np.testing.assert_allclose(kept.first.to_host(), [1e-20, 1e-20], rtol=1e-6)
+    np.testing.assert_array_equal(kept.second.to_host(), [1.0, 1.0])
+    assert value.item() == pytest.approx(4.0)
+    with pytest.raises(OptionError, match=r"^value_and_grad: scale=0\.0: must be positive and finite$"):
+        nn.value_and_grad(tiny, pair, batch, nn.Eval(), scale=0.0)

@@ -21,25 +21,33 @@ OPTIMIZERS: dict[str, optim.Optimizer | optim.Muon] = {
     "sgd_weight_decay": optim.Sgd(lr=0.1, weight_decay=0.05),
     "sgd_momentum_weight_decay": optim.Sgd(lr=0.1, momentum=0.9, weight_decay=0.05),
     "sgd_clipped": optim.Sgd(lr=0.3, clip_norm=1.5),
-    "sgd_step_decay": optim.Sgd(lr=optim.step_decay(0.5, every=7, factor=0.1)),
+    "sgd_step_decay": optim.Sgd(lr=optim.step_decay(0.5, every=optim.Steps(7), factor=0.1)),
     "sgd_all": optim.Sgd(
-        lr=optim.step_decay(0.2, every=5, factor=0.5), momentum=0.9, nesterov=True, weight_decay=0.01, clip_norm=0.5
+        lr=optim.step_decay(0.2, every=optim.Steps(5), factor=0.5),
+        momentum=0.9,
+        nesterov=True,
+        weight_decay=0.01,
+        clip_norm=0.5,
     ),
     "adam": optim.Adam(lr=0.05),
     "adam_other_betas": optim.Adam(lr=0.05, beta1=0.5, beta2=0.75, epsilon=1e-3),
     "adam_no_memory": optim.Adam(lr=0.01, beta1=0.0, beta2=0.0),
     "adam_weight_decay": optim.Adam(lr=0.05, weight_decay=0.1),
     "adam_clipped": optim.Adam(lr=0.05, epsilon=1e-2, clip_norm=2.0),
-    "adam_step_decay": optim.Adam(lr=optim.step_decay(0.1, every=6, factor=0.25)),
+    "adam_step_decay": optim.Adam(lr=optim.step_decay(0.1, every=optim.Steps(6), factor=0.25)),
     "adamw": optim.AdamW(lr=0.05, weight_decay=0.1),
     "adamw_all": optim.AdamW(
-        lr=optim.step_decay(0.1, every=5, factor=0.5), weight_decay=0.3, beta1=0.8, beta2=0.9, clip_norm=1.0
+        lr=optim.step_decay(0.1, every=optim.Steps(5), factor=0.5),
+        weight_decay=0.3,
+        beta1=0.8,
+        beta2=0.9,
+        clip_norm=1.0,
     ),
     "rmsprop": optim.RmsProp(lr=0.01),
     "rmsprop_momentum": optim.RmsProp(lr=0.01, momentum=0.9, alpha=0.9),
     "rmsprop_centred": optim.RmsProp(lr=0.01, centred=True, epsilon=1e-3),
     "rmsprop_all": optim.RmsProp(
-        lr=optim.step_decay(0.01, every=5, factor=0.5),
+        lr=optim.step_decay(0.01, every=optim.Steps(5), factor=0.5),
         centred=True,
         momentum=0.5,
         epsilon=1e-3,
@@ -48,11 +56,15 @@ OPTIMIZERS: dict[str, optim.Optimizer | optim.Muon] = {
     ),
     "adagrad": optim.Adagrad(lr=0.2),
     "adagrad_all": optim.Adagrad(
-        lr=optim.step_decay(0.2, every=5, factor=0.5), initial=0.3, epsilon=1e-3, weight_decay=0.1, clip_norm=1.0
+        lr=optim.step_decay(0.2, every=optim.Steps(5), factor=0.5),
+        initial=0.3,
+        epsilon=1e-3,
+        weight_decay=0.1,
+        clip_norm=1.0,
     ),
     "nadam": optim.NAdam(lr=0.05),
     "nadam_all": optim.NAdam(
-        lr=optim.step_decay(0.05, every=5, factor=0.5),
+        lr=optim.step_decay(0.05, every=optim.Steps(5), factor=0.5),
         beta1=0.8,
         beta2=0.95,
         momentum_decay=0.1,
@@ -64,11 +76,15 @@ OPTIMIZERS: dict[str, optim.Optimizer | optim.Muon] = {
     "lbfgs_short_history": optim.Lbfgs(lr=0.5, history=3),
     "lion": optim.Lion(lr=0.01),
     "lion_all": optim.Lion(
-        lr=optim.step_decay(0.02, every=5, factor=0.5), beta1=0.8, beta2=0.95, weight_decay=0.3, clip_norm=1.0
+        lr=optim.step_decay(0.02, every=optim.Steps(5), factor=0.5),
+        beta1=0.8,
+        beta2=0.95,
+        weight_decay=0.3,
+        clip_norm=1.0,
     ),
     "lamb": optim.Lamb(lr=0.02),
     "lamb_all": optim.Lamb(
-        lr=optim.step_decay(0.05, every=5, factor=0.5),
+        lr=optim.step_decay(0.05, every=optim.Steps(5), factor=0.5),
         beta1=0.8,
         beta2=0.95,
         weight_decay=0.3,
@@ -77,20 +93,22 @@ OPTIMIZERS: dict[str, optim.Optimizer | optim.Muon] = {
     ),
     "muon": optim.Muon(lr=0.02, rest=optim.AdamW(lr=0.02, weight_decay=0.1)),
     "muon_all": optim.Muon(
-        lr=optim.step_decay(0.05, every=5, factor=0.5),
+        lr=optim.step_decay(0.05, every=optim.Steps(5), factor=0.5),
         momentum=0.8,
         nesterov=False,
         weight_decay=0.5,
         adjust="match_rms_adamw",
         clip_norm=1.0,
-        rest=optim.AdamW(lr=optim.step_decay(0.05, every=5, factor=0.5), weight_decay=0.1),
+        rest=optim.AdamW(lr=optim.step_decay(0.05, every=optim.Steps(5), factor=0.5), weight_decay=0.1),
     ),
     "clipped_by_value": optim.Sgd(lr=0.3, clip_value=0.2),
     "decay_of_matrices": optim.AdamW(lr=0.05, weight_decay=0.5, decay_where=optim.weights),
     "groups": optim.Grouped(
         groups=(optim.Group(optim.named("bias"), optim.Adam(lr=0.2, beta1=0.5, beta2=0.9)),), rest=optim.Adam(lr=0.05)
     ),
-    "adam_all": optim.Adam(lr=optim.step_decay(0.1, every=5, factor=0.5), weight_decay=0.01, clip_norm=1.0),
+    "adam_all": optim.Adam(
+        lr=optim.step_decay(0.1, every=optim.Steps(5), factor=0.5), weight_decay=0.01, clip_norm=1.0
+    ),
 }
 
 

@@ -9,10 +9,16 @@ import moonxi as mx
 from moonxi import nn, optim
 
 OPTIMIZERS: dict[str, optim.Optimizer | optim.Muon] = {
-    "sgd": optim.Sgd(lr=optim.cosine(0.1, 10), momentum=0.9, nesterov=True, clip_value=1.0, clip_norm=1.0),
-    "adam": optim.Adam(lr=optim.one_cycle(0.1, 10)),
-    "adamw": optim.AdamW(lr=optim.join((optim.warm_up(0.1, 2, 0.05), optim.polynomial(0.1, 9)), at=(2,))),
-    "rmsprop": optim.RmsProp(lr=optim.chain(optim.constant(0.5), optim.exponential(0.1, 0.9)), centred=True),
+    "sgd": optim.Sgd(lr=optim.cosine(0.1, optim.Steps(10)), momentum=0.9, nesterov=True, clip_value=1.0, clip_norm=1.0),
+    "adam": optim.Adam(lr=optim.one_cycle(0.1, optim.Steps(10))),
+    "adamw": optim.AdamW(
+        lr=optim.join(
+            (optim.warm_up(0.1, optim.Steps(2), 0.05), optim.polynomial(0.1, optim.Steps(9))), at=(optim.Steps(2),)
+        )
+    ),
+    "rmsprop": optim.RmsProp(
+        lr=optim.chain(optim.constant(0.5), optim.exponential(0.1, 0.9, every=optim.Steps(1))), centred=True
+    ),
     "adagrad": optim.Adagrad(lr=0.1, weight_decay=0.1),
     "nadam": optim.NAdam(lr=0.1),
     "lion": optim.Lion(lr=0.1),

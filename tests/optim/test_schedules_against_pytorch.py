@@ -10,15 +10,19 @@ import moonxi as mx
 from moonxi import optim
 
 SCHEDULES: dict[str, optim.Schedule] = {
-    "exponential": optim.exponential(0.3, factor=0.9),
-    "polynomial": optim.polynomial(0.3, 10, power=2.0),
-    "line": optim.polynomial(0.3, 10),
-    "cosine": optim.cosine(0.3, 12, final=0.01),
-    "warm_up": optim.warm_up(0.4, 5, start=0.1),
-    "one_cycle": optim.one_cycle(0.7, 20),
-    "one_cycle_other": optim.one_cycle(0.7, 17, rising=0.45, start_divisor=10.0, final_divisor=7.0),
-    "joined": optim.join((optim.warm_up(0.2, 4, start=0.05), optim.cosine(0.2, 8)), at=(4,)),
-    "chained": optim.chain(optim.warm_up(1.0, 4, start=0.25), optim.exponential(0.2, 0.9)),
+    "exponential": optim.exponential(0.3, factor=0.9, every=optim.Steps(1)),
+    "polynomial": optim.polynomial(0.3, optim.Steps(10), power=2.0),
+    "line": optim.polynomial(0.3, optim.Steps(10)),
+    "cosine": optim.cosine(0.3, optim.Steps(12), final=0.01),
+    "warm_up": optim.warm_up(0.4, optim.Steps(5), start=0.1),
+    "one_cycle": optim.one_cycle(0.7, optim.Steps(20)),
+    "one_cycle_other": optim.one_cycle(0.7, optim.Steps(17), rising=0.45, start_divisor=10.0, final_divisor=7.0),
+    "joined": optim.join(
+        (optim.warm_up(0.2, optim.Steps(4), start=0.05), optim.cosine(0.2, optim.Steps(8))), at=(optim.Steps(4),)
+    ),
+    "chained": optim.chain(
+        optim.warm_up(1.0, optim.Steps(4), start=0.25), optim.exponential(0.2, 0.9, every=optim.Steps(1))
+    ),
 }
 PLATEAUS = {
     "plateau": ("falling", optim.Plateau(lr=0.5, factor=0.5, patience=2)),

@@ -16,7 +16,7 @@ OPTIMIZERS: dict[str, optim.Optimizer | optim.Muon] = {
     "plain": optim.Sgd(lr=0.1),
     "momentum": optim.Sgd(lr=0.1, momentum=0.9, weight_decay=0.1, clip_norm=1.0),
     "nesterov": optim.Sgd(lr=0.1, momentum=0.9, nesterov=True),
-    "adam": optim.Adam(lr=optim.step_decay(0.1, every=2), weight_decay=0.1, clip_norm=1.0),
+    "adam": optim.Adam(lr=optim.step_decay(0.1, every=optim.Steps(2)), weight_decay=0.1, clip_norm=1.0),
     "adamw": optim.AdamW(lr=0.1, decay_where=optim.matrices),
     "rmsprop": optim.RmsProp(lr=0.1, momentum=0.5, centred=True, clip_value=0.5),
     "adagrad": optim.Adagrad(lr=0.1, initial=0.1),

@@ -16,10 +16,10 @@ OPTIMIZERS: dict[str, optim.Optimizer] = {
     "sgd": optim.Sgd(lr=0.1),
     "sgd, clipped": optim.Sgd(lr=0.1, momentum=0.9, weight_decay=0.01, clip_norm=0.5, clip_value=0.4, nesterov=True),
     "sgd, decay of weights, schedule": optim.Sgd(
-        lr=optim.step_decay(0.1, every=2, factor=0.5), weight_decay=0.01, decay_where=optim.weights
+        lr=optim.step_decay(0.1, every=optim.Steps(2), factor=0.5), weight_decay=0.01, decay_where=optim.weights
     ),
     "adam": optim.Adam(lr=0.01, weight_decay=0.1),
-    "adamw": optim.AdamW(lr=optim.step_decay(0.1, every=2, factor=0.5)),
+    "adamw": optim.AdamW(lr=optim.step_decay(0.1, every=optim.Steps(2), factor=0.5)),
     "nadam": optim.NAdam(lr=0.01),
     "rmsprop": optim.RmsProp(lr=0.01, momentum=0.9, centred=True),
     "adagrad": optim.Adagrad(lr=0.01),

@@ -92,7 +92,7 @@ def test_a_whole_step_is_computed_on_shapes() -> None:
     assert gradients.weight.shape == (784, 10)
     for optimizer in (
         optim.Sgd(lr=0.1, momentum=0.9, weight_decay=1e-4, clip_norm=1.0),
-        optim.Adam(lr=optim.step_decay(0.1, every=3)),
+        optim.Adam(lr=optim.step_decay(0.1, every=optim.Steps(3))),
     ):
         after, state = optimizer.update(model, gradients, optimizer.init(model))
         assert repr(after) == repr(model)

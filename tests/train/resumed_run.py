@@ -72,7 +72,7 @@ def loader() -> DataLoader[Labelled[Host]]:
 
 def new_trainer() -> "Trainer[Host, Net[Host], Labelled[Host]]":
     model = Net.init(CPU, mx.Key(5))
-    optimizer = optim.Sgd(lr=optim.step_decay(0.05, every=5, factor=0.5), momentum=0.9, weight_decay=1e-3)
+    optimizer = optim.Sgd(lr=optim.step_decay(0.05, every=optim.Steps(5), factor=0.5), momentum=0.9, weight_decay=1e-3)
     return Trainer(model, loss, optimizer, key=mx.Key(6))
 
 

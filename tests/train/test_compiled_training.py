@@ -61,9 +61,15 @@ class Given[B]:
 
 OPTIMIZERS: dict[str, optim.Optimizer] = {
     "sgd": optim.Sgd(lr=0.01),
-    "momentum": optim.Sgd(lr=optim.step_decay(0.01, every=20), momentum=0.9, weight_decay=1e-4, clip_norm=1.0),
+    "momentum": optim.Sgd(
+        lr=optim.step_decay(0.01, every=optim.Steps(20)), momentum=0.9, weight_decay=1e-4, clip_norm=1.0
+    ),
     "nesterov": optim.Sgd(lr=cifar10.OneCycle(peak=0.02, steps=STEPS), momentum=0.9, nesterov=True, clip_value=0.05),
-    "adam": optim.Adam(lr=optim.join((optim.warm_up(0.002, 10), optim.cosine(0.002, 40)), at=(10,))),
+    "adam": optim.Adam(
+        lr=optim.join(
+            (optim.warm_up(0.002, optim.Steps(10)), optim.cosine(0.002, optim.Steps(40))), at=(optim.Steps(10),)
+        )
+    ),
     "adamw": optim.AdamW(lr=0.002, weight_decay=0.01, decay_where=optim.weights, clip_norm=0.5),
     "nadam": optim.NAdam(lr=0.002),
     "rmsprop": optim.RmsProp(lr=0.001),
@@ -113,7 +119,7 @@ class Sized(linear.Points[Array]):
 def test_lenet_with_dropout_trains_compiled_to_the_same_losses() -> None:
     def make(compiled: bool) -> "mx.Trainer[Array, LeNet[Array], Batch]":
         model = LeNet.init(like=CPU, key=mx.Key(0))
-        optimizer = optim.Sgd(lr=optim.step_decay(0.02, every=10), momentum=0.9, clip_norm=35.0)
+        optimizer = optim.Sgd(lr=optim.step_decay(0.02, every=optim.Steps(10)), momentum=0.9, clip_norm=35.0)
         return mx.Trainer(model, mnist_cnn.loss, optimizer, key=mx.Key(1), compile=compiled)
 
     check(make, batches((1, 28, 28), 10, 4))

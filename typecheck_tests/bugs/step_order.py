@@ -6,6 +6,7 @@ import numpy as np
 
 import moonxi as mx
 from moonxi import F32, NpArray, nn, optim
+from moonxi.data import DataLoader, LabelledArrays
 from moonxi.losses import Logits, cross_entropy
 
 type Host = NpArray[F32]
@@ -24,12 +25,35 @@ def batch() -> mx.Labelled[Host]:
     return mx.Labelled(like.normal((3, 4), mx.Key(1)), like.labels(np.array([0, 2, 1])))
 
 
+def data() -> DataLoader[mx.Labelled[Host]]:
+    return DataLoader(LabelledArrays(mx.numpy(), np.ones((6, 4)), np.arange(6) % 3), batch_size=3)
+
+
+def wrong_b098_epochs_for_steps(train: DataLoader[mx.Labelled[Host]]) -> None:
+    """A schedule that was meant in epochs makes a step for each batch, and the rate is soon next to nothing.
+
+    PyTorch notices: never
+    """
+    schedule = optim.step_decay(0.1, every=30)  # E: [arg-type] expected "Steps"
+    trainer = mx.Trainer(linear(), loss, optim.Sgd(lr=schedule), key=mx.Key(0))
+    trainer.fit(train, epochs=90)
+
+
+def right_b098_epochs_for_steps() -> None:
+    train = data()
+    schedule = optim.step_decay(0.1, every=train.steps(epochs=2))
+    trainer = mx.Trainer(linear(), loss, optim.Sgd(lr=schedule), key=mx.Key(0))
+    trainer.fit(train, epochs=3, progress=False)
+    rates = [schedule(mx.numpy().full((), float(step))).item() for step in range(6)]
+    assert np.allclose(rates, [0.1, 0.1, 0.1, 0.1, 0.01, 0.01])
+
+
 def impossible_b099_schedule_before_the_update() -> None:
     """The schedule makes its step before the optimizer makes its own, and the first learning rate is left out.
 
     PyTorch notices: warns
     """
-    model, sgd = linear(), optim.Sgd(lr=optim.exponential(0.5, 0.1))
+    model, sgd = linear(), optim.Sgd(lr=optim.exponential(0.5, 0.1, every=optim.Steps(1)))
     state = sgd.init(model)
     for rate in (0.5, 0.05):
         _, gradients = nn.value_and_grad(loss, model, batch(), nn.Eval())
@@ -79,3 +103,18 @@ def right_b102_clipping_before_there_are_gradients() -> None:
     _, gradients = nn.value_and_grad(loss, model, batch(), nn.Eval())
     model, state = adam.update(model, gradients, state)
     assert state.step.item() == 1.0
+
+
+def impossible_b104_clipping_of_scaled_gradients() -> None:
+    """The loss is scaled for half precision, and the gradients are clipped before they are scaled back.
+
+    PyTorch notices: never
+    """
+    model, sgd = linear(), optim.Sgd(lr=1.0, clip_norm=0.01)
+    moved = []
+    for scale in (1.0, 1024.0):
+        _, gradients = nn.value_and_grad(loss, model, batch(), nn.Eval(), scale=scale)
+        assert optim.global_norm(gradients.parameters()).item() < 10.0
+        after, _ = sgd.update(model, gradients, sgd.init(model))
+        moved.append((after.weight - model.weight).to_host())
+    assert np.allclose(moved[0], moved[1], rtol=1e-4)

@@ -218,7 +218,7 @@ def wrong_schedule_that_is_a_function_of_numbers() -> None:
 
 
 def right_schedule_that_is_a_function_of_numbers() -> None:
-    optim.AdamW(lr=optim.exponential(1.0, 0.5))
+    optim.AdamW(lr=optim.exponential(1.0, 0.5, every=optim.Steps(1)))
 
 
 def of_host(step: Host) -> Host:
@@ -238,28 +238,30 @@ def right_schedule_of_one_backend() -> None:
 
 
 def wrong_number_among_the_chained() -> None:
-    optim.chain(optim.cosine(0.1, 100), 0.5)  # E: [arg-type]
+    optim.chain(optim.cosine(0.1, optim.Steps(100)), 0.5)  # E: [arg-type]
 
 
 def right_number_among_the_chained() -> None:
-    optim.chain(optim.cosine(0.1, 100), optim.constant(0.5))
+    optim.chain(optim.cosine(0.1, optim.Steps(100)), optim.constant(0.5))
 
 
 def wrong_joined_one_by_one() -> None:
-    optim.join(optim.warm_up(0.1, 5), optim.cosine(0.1, 95), at=(5,))  # E: [misc]
+    optim.join(
+        optim.warm_up(0.1, optim.Steps(5)), optim.cosine(0.1, optim.Steps(95)), at=(optim.Steps(5),)
+    )  # E: [misc]
     # E: [arg-type] "warm_up"  # E: [arg-type] "cosine"
 
 
 def right_joined_one_by_one() -> None:
-    optim.join((optim.warm_up(0.1, 5), optim.cosine(0.1, 95)), at=(5,))
+    optim.join((optim.warm_up(0.1, optim.Steps(5)), optim.cosine(0.1, optim.Steps(95))), at=(optim.Steps(5),))
 
 
 def wrong_step_as_a_number() -> None:
-    optim.cosine(0.1, 100)(3)  # E: [type-var]
+    optim.cosine(0.1, optim.Steps(100))(3)  # E: [type-var]
 
 
 def right_step_as_a_number() -> None:
-    assert optim.cosine(0.1, 100)(mx.numpy().full((), 3.0)).shape == ()
+    assert optim.cosine(0.1, optim.Steps(100))(mx.numpy().full((), 3.0)).shape == ()
 
 
 def wrong_plateau_as_a_schedule() -> None:

@@ -273,7 +273,7 @@ def wrong_schedule_of_plain_numbers() -> None:
 
 
 def right_schedule_of_plain_numbers() -> None:
-    assert optim.Sgd(lr=optim.step_decay(0.1, every=10)).momentum == 0.0
+    assert optim.Sgd(lr=optim.step_decay(0.1, every=optim.Steps(10))).momentum == 0.0
 
 
 # -- data --------------------------------------------------------------------------------------------------------
