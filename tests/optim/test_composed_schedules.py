@@ -122,8 +122,10 @@ def test_odd_arguments_are_refused() -> None:
         "join: 1 schedules, at=(3,): there must be one step for each schedule but the first": (
             lambda: optim.join((optim.constant(0.1),), at=(optim.Steps(3),))
         ),
-        "join: at=(3, 3): the steps must be positive and rise": lambda: optim.join((optim.constant(0.1),) * 3, (3, 3)),
-        "join: at=0: must be at least 1": lambda: optim.join((optim.constant(0.1),) * 2, (0,)),
+        "join: at=(3, 3): the steps must be positive and rise": lambda: optim.join(
+            (optim.constant(0.1),) * 3, (optim.Steps(3), optim.Steps(3))
+        ),
+        "join: at=0: must be at least 1": lambda: optim.join((optim.constant(0.1),) * 2, (optim.Steps(0),)),
         "chain: no schedules: give at least one": lambda: optim.chain(),
         "Plateau: factor=1.0: must be greater than 0 and less than 1": lambda: optim.Plateau(lr=0.1, factor=1.0),
         "Plateau: lr=0.1, min_lr=0.2: must be 0 <= min_lr <= lr": lambda: optim.Plateau(lr=0.1, min_lr=0.2),

@@ -246,9 +246,8 @@ def right_number_among_the_chained() -> None:
 
 
 def wrong_joined_one_by_one() -> None:
-    optim.join(
-        optim.warm_up(0.1, optim.Steps(5)), optim.cosine(0.1, optim.Steps(95)), at=(optim.Steps(5),)
-    )  # E: [misc]
+    warm, rest = optim.Steps(5), optim.Steps(95)
+    optim.join(optim.warm_up(0.1, warm), optim.cosine(0.1, rest), at=(warm,))  # E: [misc]
     # E: [arg-type] "warm_up"  # E: [arg-type] "cosine"
 
 
