@@ -12,6 +12,7 @@ from benchmarks.machine import numpy_version, python_version
 from benchmarks.mlp_task import Task
 from moonxi import nn
 from moonxi.losses import Logits, cross_entropy
+from moonxi.optim import OptimizerState
 
 
 @dataclass(frozen=True)
@@ -33,24 +34,33 @@ def loss[T: mx.MlpTensor](model: Mlp[T], batch: mx.Labelled[T], mode: mx.Mode) -
     return cross_entropy(model.forward(batch.x, mode), batch.labels)
 
 
-def make_step(task: Task) -> Callable[[int], mx.NpArray[mx.F32]]:
-    cpu = mx.numpy()
-    layers = [nn.Linear(cpu.from_host(weight), cpu.zeros(weight.shape[1:])) for weight in task.weights]
-    model = Mlp(*layers)
-    optimizer = mx.Sgd(
-        lr=mlp_task.LEARNING_RATE,
-        momentum=mlp_task.MOMENTUM,
-        weight_decay=mlp_task.WEIGHT_DECAY,
-        clip_norm=mlp_task.CLIP_NORM,
-    )
-    state = optimizer.init(model)
-    mode = mx.Train(mx.Key(0))
-    batches = [mx.Labelled(cpu.from_host(x), cpu.labels(y)) for x, y in zip(task.images, task.labels, strict=True)]
+type Host = mx.NpArray[mx.F32]
+type State = OptimizerState[Host, Mlp[Host]]
+type Step = Callable[[Mlp[Host], State, mx.Labelled[Host], mx.Key], tuple[Mlp[Host], State, Host]]
 
-    def step(number: int) -> mx.NpArray[mx.F32]:
+OPTIMIZER = mx.Sgd(
+    lr=mlp_task.LEARNING_RATE,
+    momentum=mlp_task.MOMENTUM,
+    weight_decay=mlp_task.WEIGHT_DECAY,
+    clip_norm=mlp_task.CLIP_NORM,
+)
+
+
+def update(model: Mlp[Host], state: State, batch: mx.Labelled[Host], key: mx.Key) -> tuple[Mlp[Host], State, Host]:
+    value, gradients = mx.value_and_grad(loss, model, batch, mx.Train(key))
+    return (*OPTIMIZER.update(model, gradients, state), value)
+
+
+def make_step(task: Task, update: Step = update) -> Callable[[int], Host]:
+    cpu = mx.numpy()
+    model = Mlp(*(nn.Linear(cpu.from_host(weight), cpu.zeros(weight.shape[1:])) for weight in task.weights))
+    state = OPTIMIZER.init(model)
+    batches = [mx.Labelled(cpu.from_host(x), cpu.labels(y)) for x, y in zip(task.images, task.labels, strict=True)]
+    key = mx.Key(0)
+
+    def step(number: int) -> Host:
         nonlocal model, state
-        value, gradients = mx.value_and_grad(loss, model, batches[number], mode)
-        model, state = optimizer.update(model, gradients, state)
+        model, state, value = update(model, state, batches[number], key)
         return value
 
     return step

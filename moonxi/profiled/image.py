@@ -6,7 +6,18 @@ from typing import TYPE_CHECKING, Literal, Self, Unpack, override
 from moonxi.profiled.blas import BlasProfiled
 from moonxi.profiled.timed import Timed
 from moonxi.profiled.work import Work, moved, multiply_adds, size
-from moonxi.traits import ConvOptions, DerivedImage, Edges, ImageModelTensor, Labels, Pair, PoolOptions, Shape
+from moonxi.traits import (
+    ConvOptions,
+    DerivedImage,
+    Edges,
+    ImageModelTensor,
+    Labels,
+    MeanPoolOptions,
+    Pair,
+    PoolOptions,
+    Shape,
+    TransposeOptions,
+)
 
 
 class ImageProfiled[T: ImageModelTensor](BlasProfiled[T], DerivedImage[Timed[T]]):
@@ -59,31 +70,12 @@ class ImageProfiled[T: ImageModelTensor](BlasProfiled[T], DerivedImage[Timed[T]]
         )
 
     @override
-    def conv_transpose2d(
-        self,
-        weight: Self,
-        bias: Self | None = None,
-        /,
-        *,
-        stride: Pair = 1,
-        padding: Pair = 0,
-        output_padding: Pair = 0,
-        dilation: Pair = 1,
-        groups: int = 1,
-    ) -> Self:
+    def conv_transpose2d(self, weight: Self, bias: Self | None = None, /, **options: Unpack[TransposeOptions]) -> Self:
         w = self._tensor(weight, "conv_transpose2d")
         b = None if bias is None else self._tensor(bias, "conv_transpose2d (bias)")
         return self.timed(
             "conv_transpose2d",
-            lambda: self.value.conv_transpose2d(
-                w,
-                b,
-                stride=stride,
-                padding=padding,
-                output_padding=output_padding,
-                dilation=dilation,
-                groups=groups,
-            ),
+            lambda: self.value.conv_transpose2d(w, b, **options),
             *((w,) if b is None else (w, b)),
             flops=lambda _: multiply_adds(size(self.shape), size(w.shape[1:])),
         )
@@ -112,22 +104,8 @@ class ImageProfiled[T: ImageModelTensor](BlasProfiled[T], DerivedImage[Timed[T]]
         return self.timed("sum_pool2d_grad", lambda: self.value.sum_pool2d_grad(shape, kernel, **options))
 
     @override
-    def avg_pool2d(
-        self,
-        kernel: Pair,
-        /,
-        *,
-        stride: Pair | None = None,
-        padding: Pair = 0,
-        ceil_mode: bool = False,
-        count_include_pad: bool = True,
-    ) -> Self:
-        return self.timed(
-            "avg_pool2d",
-            lambda: self.value.avg_pool2d(
-                kernel, stride=stride, padding=padding, ceil_mode=ceil_mode, count_include_pad=count_include_pad
-            ),
-        )
+    def avg_pool2d(self, kernel: Pair, /, **options: Unpack[MeanPoolOptions]) -> Self:
+        return self.timed("avg_pool2d", lambda: self.value.avg_pool2d(kernel, **options))
 
     @override
     def adaptive_avg_pool2d(self, size: Pair, /) -> Self:

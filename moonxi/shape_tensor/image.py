@@ -5,7 +5,7 @@ from typing import Literal, Self, Unpack, override
 from moonxi import shapes
 from moonxi.shape_tensor.blas import SymbolicBlas
 from moonxi.shape_tensor.tensor import SymbolicTensor
-from moonxi.traits import ConvOptions, DerivedImage, Edges, Labels, Pair, PoolOptions, Shape
+from moonxi.traits import ConvOptions, DerivedImage, Edges, Labels, Pair, PoolOptions, Shape, TransposeOptions
 
 
 class SymbolicImage(SymbolicBlas, DerivedImage[SymbolicTensor]):
@@ -33,27 +33,8 @@ class SymbolicImage(SymbolicBlas, DerivedImage[SymbolicTensor]):
         return self._new(shape)
 
     @override
-    def conv_transpose2d(
-        self,
-        weight: Self,
-        bias: Self | None = None,
-        /,
-        *,
-        stride: Pair = 1,
-        padding: Pair = 0,
-        output_padding: Pair = 0,
-        dilation: Pair = 1,
-        groups: int = 1,
-    ) -> Self:
-        result = shapes.conv_transpose2d(
-            self._shape,
-            self._sizes(weight, "conv_transpose2d"),
-            stride=stride,
-            padding=padding,
-            output_padding=output_padding,
-            dilation=dilation,
-            groups=groups,
-        )
+    def conv_transpose2d(self, weight: Self, bias: Self | None = None, /, **options: Unpack[TransposeOptions]) -> Self:
+        result = shapes.conv_transpose2d(self._shape, self._sizes(weight, "conv_transpose2d"), **options)
         if bias is not None:
             shapes.per_channel("conv_transpose2d (bias)", result, self._sizes(bias, "conv_transpose2d (bias)"))
         return self._new(result)

@@ -64,7 +64,18 @@ from moonxi.shapes.joining import (
     topk,
     unsqueeze,
 )
-from moonxi.shapes.windows import ConvOptions, Edges, Padding, Pair, PoolOptions, Window, edges, pair
+from moonxi.shapes.windows import (
+    ConvOptions,
+    Edges,
+    MeanPoolOptions,
+    Padding,
+    Pair,
+    PoolOptions,
+    TransposeOptions,
+    Window,
+    edges,
+    pair,
+)
 
 __all__ = [
     "REPEATED",
@@ -72,11 +83,13 @@ __all__ = [
     "Conv2d",
     "ConvOptions",
     "Edges",
+    "MeanPoolOptions",
     "Padding",
     "Pair",
     "Pool2d",
     "PoolOptions",
     "Sizes",
+    "TransposeOptions",
     "Window",
     "axes",
     "axis",

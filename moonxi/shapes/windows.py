@@ -40,6 +40,28 @@ class PoolOptions(TypedDict, total=False):
     ceil_mode: bool
 
 
+class TransposeOptions(TypedDict, total=False):
+    """Those of a transposed convolution; by default ``stride=1, padding=0, output_padding=0, dilation=1, groups=1``.
+
+    ``output_padding`` is how many rows and columns more the result has, of the sizes that the convolution would make
+    this one of."""
+
+    stride: Pair
+    padding: Pair
+    output_padding: Pair
+    dilation: Pair
+    groups: int
+
+
+class MeanPoolOptions(TypedDict, total=False):
+    """Those of a mean; by default ``stride=kernel, padding=0, ceil_mode=False, count_include_pad=True``."""
+
+    stride: Pair | None
+    padding: Pair
+    ceil_mode: bool
+    count_include_pad: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Window[S: (int, Size)]:
     """How a kernel goes along one axis: place ``i`` covers elements ``i * stride - before + tap * dilation``."""

@@ -3,7 +3,7 @@
 from abc import ABCMeta
 from typing import Protocol, runtime_checkable
 
-from moonxi.shapes import ConvOptions, Edges, Padding, Pair, PoolOptions
+from moonxi.shapes import ConvOptions, Edges, MeanPoolOptions, Padding, Pair, PoolOptions, TransposeOptions
 from moonxi.traits.blas import BlasTensor
 from moonxi.traits.derived import DerivedBlas, DerivedImage, DerivedTensor
 from moonxi.traits.image import ImageTensor
@@ -39,12 +39,14 @@ __all__ = [
     "Index",
     "Labels",
     "Mask",
+    "MeanPoolOptions",
     "MlpTensor",
     "Padding",
     "Pair",
     "PoolOptions",
     "Shape",
     "Tensor",
+    "TransposeOptions",
     "Widths",
     "expect_held",
 ]
