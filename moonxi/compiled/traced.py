@@ -80,6 +80,10 @@ class TracedTensor(DerivedImage["TracedTensor"]):
     def __array__(self, dtype: object = None, copy: object = None) -> NoReturn:
         raise self._refused("NumPy", "NumPy's own functions cannot be recorded; use operations of the tensor")
 
+    def cast(self, dtype: type[DType], /) -> object:
+        """Recorded too, although it is in no trait, for type checkers know its result as another class."""
+        return self.recorder.record("cast", (self, dtype), {})
+
     @property
     def data(self) -> NoReturn:
         """Refused, with advice: the array of a backend."""

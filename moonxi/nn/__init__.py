@@ -27,6 +27,7 @@ from moonxi.nn.layer import Layer
 from moonxi.nn.linear import Linear
 from moonxi.nn.mode import Eval, Mode, Train
 from moonxi.nn.module import Module
+from moonxi.nn.moving import to
 from moonxi.nn.normalisation import BatchNorm2d, GroupNorm
 from moonxi.nn.pooling import (
     AdaptiveAvgPool2d,
@@ -98,5 +99,6 @@ __all__ = [
     "save",
     "silu",
     "softplus",
+    "to",
     "value_and_grad",
 ]

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, final
 
+from moonxi.dtypes import DType
 from moonxi.shape_tensor.image import SymbolicImage
 from moonxi.traits import ImageModelTensor, MlpTensor
 
@@ -15,6 +16,10 @@ class ShapeTensor(SymbolicImage):
     `ShapeError`; to read an element is a `NoElementsError`. The element type is `F32` unless another is given."""
 
     __slots__ = ()
+
+    def cast(self, dtype: type[DType], /) -> "ShapeTensor":
+        """The same shape with elements of another type."""
+        return ShapeTensor(self._shape, dtype)
 
 
 # Run-time shape checks then look at the class, not at each of its methods.

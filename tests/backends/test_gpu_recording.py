@@ -13,7 +13,7 @@ import moonxi as mx
 from examples.mnist import Mlp, loss
 from moonxi import nn, optim
 from moonxi.backends.cupy import GpuTensor
-from moonxi.dtypes import F32, F64, DType
+from moonxi.dtypes import BF16, F32, F64, DType
 from moonxi.errors import LabelError
 from tests.backends.on_gpu import gpu_or_skip
 from tests.compiled.test_training_steps import Small, small_loss
@@ -254,3 +254,24 @@ def test_fewer_kernels_are_launched_than_operations_traced(gpu: Gpu) -> None:
     compiled(model, OPTIMIZERS[gpu.dtype].init(model), batch_of(gpu, 0), mx.Key(0))
     (trace,) = mx.compile_report(compiled).traces
     assert sum(trace.fusions) > trace.nodes_left / 2
+
+
+def test_parameters_kept_in_single_precision_are_used_in_half_of_it(gpu: Any) -> None:
+    wide, optimizer = gpu.dtype, OPTIMIZERS[gpu.dtype]
+
+    def half_step(model: Any, state: Any, batch: mx.Labelled[Any], key: mx.Key) -> tuple[Any, Any, Any]:
+        low, narrow = model.map(lambda x: x.cast(BF16)), mx.Labelled(batch.x.cast(BF16), batch.labels)
+        (value, _), gradients = nn.value_and_grad(loss, low, narrow, nn.Train(key))
+        return (*optimizer.update(model, gradients.map(lambda x: x.cast(wide)), state), value)
+
+    model = expected = Mlp.init(gpu, mx.Key(0))
+    state = other = optimizer.init(model)
+    compiled = compiled_for(gpu, half_step)
+    for number in range(5):
+        batch = batch_of(gpu, number)
+        model, state, value = compiled(model, state, batch, mx.Key(number))
+        expected, other, theirs = half_step(expected, other, batch, mx.Key(number))
+        assert (model.first.weight.dtype, value.dtype) == (wide, BF16)
+        np.testing.assert_allclose(value.item(), theirs.item(), rtol=1e-2)
+    if wide is F32:
+        check(model, expected)

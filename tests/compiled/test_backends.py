@@ -3,8 +3,10 @@
 from typing import Self, override
 
 import numpy as np
+import pytest
 
 import moonxi as mx
+from moonxi import losses, nn
 from moonxi.dtypes import Floating
 
 type Host = mx.NpArray[mx.F32]
@@ -99,3 +101,31 @@ def test_channels_last_stay_where_the_backend_has_put_them() -> None:
     for mine, theirs in zip(compiled(x, weight), expected, strict=True):
         assert np.array_equal(mine.to_host(), theirs.to_host())
         assert mine.data.strides == theirs.data.strides
+
+
+type Wide = mx.NpArray[mx.F64]
+
+
+def test_parameters_are_kept_in_one_element_type_and_used_in_another() -> None:
+    def loss[T: mx.MlpTensor](model: nn.Linear[T], batch: mx.Paired[T], mode: mx.Mode) -> T:
+        return losses.mse(model.forward(batch.x), batch.y)
+
+    optimizer = mx.Sgd(lr=0.1, momentum=0.9)
+
+    def step(
+        model: nn.Linear[Wide], state: mx.OptimizerState[Wide, nn.Linear[Wide]], batch: mx.Paired[Host]
+    ) -> tuple[nn.Linear[Wide], mx.OptimizerState[Wide, nn.Linear[Wide]], Host]:
+        value, gradients = mx.value_and_grad(loss, model.map(lambda x: x.cast(mx.F32)), batch, mx.Eval())
+        return (*optimizer.update(model, gradients.map(lambda x: x.cast(mx.F64)), state), value)
+
+    results = []
+    for run in (step, mx.compile(step)):
+        model = nn.Linear.init(3, 2, like=mx.numpy(mx.F64), key=mx.Key(0))
+        state, value = optimizer.init(model), CPU
+        for number in range(4):
+            x, y = CPU.normal((5, 3), mx.Key(number)), CPU.normal((5, 2), mx.Key(10 + number))
+            model, state, value = run(model, state, mx.Paired(x, y))
+        assert (model.weight.dtype, value.dtype) == (mx.F64, mx.F32)
+        results.append((model.weight.to_host(), value.item()))
+    np.testing.assert_allclose(results[1][0], results[0][0], rtol=1e-6)
+    assert results[1][1] == pytest.approx(results[0][1], rel=1e-6)

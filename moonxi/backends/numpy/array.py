@@ -23,6 +23,13 @@ class NpArray[D: Floating](NumpyImage[D]):
 
     __slots__ = ()
 
+    def cast[E: Floating](self, dtype: type[E], /) -> "NpArray[E]":
+        """The numbers, rounded to another element type, `F32` or `F64`. It is not differentiated: cast whole models."""
+        if dtype not in (F32, F64):
+            raise OperandError(f"cast: element type {dtype.__name__}: this backend computes in F32 and F64")
+        made: NpArray[E] = NpArray(self.data.astype(dtype.type, copy=False))
+        return made
+
     @classmethod
     def kernel(cls, operation: str, /) -> Kernel | None:
         """The operation on memory that is already there; None if there is none, or the class does it in its own way."""

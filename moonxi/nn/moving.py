@@ -1,0 +1,20 @@
+"""Models moved from one tensor class, element type or device to another."""
+
+from collections.abc import Callable
+from typing import Protocol
+
+from moonxi.dtypes import HostArray
+from moonxi.traits import Tensor
+
+
+class Readable(Protocol):
+    """A tensor whose elements can be read: one of any backend."""
+
+    def to_host(self) -> HostArray: ...
+
+
+def to[U: Tensor](like: U, /) -> Callable[[Readable], U]:
+    """What moves a tensor, by way of the host, to where ``like`` lives and to its element type.
+
+    It is for ``map``: ``model.map(nn.to(mx.gpu()))`` is the model on the GPU, and has that type."""
+    return lambda tensor: like.from_host(tensor.to_host())
