@@ -59,10 +59,7 @@ def test_the_table_of_interpreters_names_the_classes_that_there_are() -> None:
     import moonxi as mx
 
     text = (CHECKOUT / "docs" / "traits-and-interpreters.md").read_text(encoding="utf-8")
-    rows = {
-        name: re.findall(rf"^\| `{name}`[^|]*\|(.*)$", text, re.MULTILINE)
-        for name in ("Tensor", "BlasTensor", "ImageTensor")
-    }
-    for name, [row] in rows.items():
+    for name in ("Tensor", "BlasTensor", "ImageTensor"):
+        [row] = re.findall(rf"^\| `{name}`[^|]*\|(.*)$", text, re.MULTILINE)
         for cls in re.findall(r"`(\w+)", row):
             assert isinstance(getattr(mx, cls), type), (name, cls)

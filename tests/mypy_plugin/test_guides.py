@@ -5,6 +5,7 @@ import pytest
 from tests.docs.test_guides import GUIDES, program
 from tests.mypy_plugin.checking import Project
 
+pytestmark = pytest.mark.slow
 FIRST = program("first-ten-minutes.md")
 MISTAKES = [
     ("cross_entropy(logits, batch.labels)", "cross_entropy(logits.probs(), batch.labels)"),
