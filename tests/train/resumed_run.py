@@ -2,9 +2,9 @@
 
     python tests/train/resumed_run.py FOLDER RESULT [KILL]
 
-Everything that a checkpoint must hold is in use: momentum, a schedule, running statistics, dropout, accumulation,
-shuffled and uneven batches. RESULT gets the weights, the optimizer's memory and the records of the epochs at the end.
-With KILL = ``OPERATION NUMBER`` the process kills itself, by SIGKILL, before that call of that operation:
+Everything that a checkpoint must hold is in use: momentum, a schedule, running statistics, averaged weights, dropout,
+accumulation, shuffled and uneven batches. RESULT gets the weights, the optimizer's memory and the records of the epochs
+at the end. With KILL = ``OPERATION NUMBER`` the process kills itself, by SIGKILL, before that call of that operation:
 ``os.write``, ``os.fsync``, ``os.replace``, ``unlink`` or ``step``.
 """
 
@@ -73,14 +73,15 @@ def loader() -> DataLoader[Labelled[Host]]:
 def new_trainer() -> "Trainer[Host, Net[Host], Labelled[Host]]":
     model = Net.init(CPU, mx.Key(5))
     optimizer = optim.Sgd(lr=optim.step_decay(0.05, every=optim.Steps(5), factor=0.5), momentum=0.9, weight_decay=1e-3)
-    return Trainer(model, loss, optimizer, key=mx.Key(6))
+    return Trainer(model, loss, optimizer, key=mx.Key(6), ema=optim.Ema(decay=0.9))
 
 
 def outcome(trainer: "Trainer[Host, Net[Host], Labelled[Host]]", epochs: list[dict[str, object]]) -> str:
     """All that must be the same to the bit."""
     parameters, states = trainer.model.named_tensors()
     memory = {f"{slot}{at}": one for slot, many in trainer.state.slots.items() for at, one in enumerate(many)}
-    tensors = {**parameters, **states, **memory, "step": trainer.state.step}
+    averages = {f"average of {name}": one for name, one in trainer.averaged.named_parameters().items()}
+    tensors = {**parameters, **states, **memory, **averages, "step": trainer.state.step}
     bits = {name: one.to_host().tobytes().hex() for name, one in tensors.items()}
     return json.dumps({"tensors": bits, "epochs": epochs})
 

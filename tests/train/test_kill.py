@@ -38,7 +38,7 @@ def finished(tmp_path: Path) -> str:
 
 def test_the_run_has_something_to_lose(unbroken: str) -> None:
     whole = json.loads(unbroken)
-    assert {"velocity0", "norm.mean", "step", "conv.weight"} <= whole["tensors"].keys()
+    assert {"velocity0", "norm.mean", "step", "conv.weight", "average of conv.weight"} <= whole["tensors"].keys()
     assert [one["steps"] for one in whole["epochs"]] == [7, 14, 21]
 
 
