@@ -40,7 +40,7 @@ must-fail: $(VENV)/.installed-dev
 pytest: $(VENV)/.installed-dev
 	$(python) -m pytest -n $(JOBS) -m 'not slow and not gpu' $(ARGS)
 
-test-slow: $(VENV)/.installed-dev
+test-slow: $(VENV)/.installed-checkers
 	$(python) -m pytest -n $(JOBS) --dist loadfile -m 'slow and not gpu' $(ARGS)
 
 benchmark-mlp: $(VENV)/.installed
@@ -65,6 +65,11 @@ $(VENV)/.installed-dev: pyproject.toml $(VENV)/.checkout
 	@echo 'Installing moonxi and its development tools into $(VENV)'
 	@$(python) -m pip install --quiet --editable '.[dev]'
 	@touch $(VENV)/.installed $@
+
+$(VENV)/.installed-checkers: $(VENV)/.installed-dev
+	@echo 'Installing further type checkers into $(VENV)'
+	@$(python) -m pip install --quiet --editable '.[checkers]'
+	@touch $@
 
 $(VENV)/.checkout:
 	@python=$$(PYTHON='$(PYTHON)' .ci/find-python.sh) && \

@@ -98,7 +98,10 @@ class Bound(Structure):
     parts: tuple[Structure, ...]
 
 
-_BOUND = {MethodType: ("__func__", "__self__"), functools.partial: ("func", "args", "keywords")}
+_BOUND: dict[type, tuple[str, ...]] = {
+    MethodType: ("__func__", "__self__"),
+    functools.partial: ("func", "args", "keywords"),
+}
 
 
 @dataclass(frozen=True, slots=True)

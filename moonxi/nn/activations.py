@@ -18,7 +18,9 @@ class Relu(Layer):
     """The larger of each element and 0."""
 
     def forward[T: Tensor](self, x: Float[T, "*axes"], mode: Mode | None = None, /) -> Float[T, "*axes"]:
-        """Element by element; ``mode`` makes no difference."""
+        """Element by element; ``mode`` makes no difference.
+
+        ``(x: Float[T, "*axes"]) -> Float[T, "*axes"]``"""
         return x.relu()
 
 
@@ -27,7 +29,9 @@ class Tanh(Layer):
     """The hyperbolic tangent."""
 
     def forward[T: Tensor](self, x: Float[T, "*axes"], mode: Mode | None = None, /) -> Float[T, "*axes"]:
-        """Element by element; ``mode`` makes no difference."""
+        """Element by element; ``mode`` makes no difference.
+
+        ``(x: Float[T, "*axes"]) -> Float[T, "*axes"]``"""
         return x.tanh()
 
 
@@ -38,7 +42,9 @@ class Sigmoid(Layer):
     So it can stand at the end of a model and not within one; within, ``x.sigmoid()`` gives a tensor."""
 
     def forward[T: Tensor](self, x: Float[T, "*axes"], mode: Mode | None = None, /) -> Float[BinaryProbs[T], "*axes"]:
-        """Element by element; ``mode`` makes no difference."""
+        """Element by element; ``mode`` makes no difference.
+
+        ``(x: Float[T, "*axes"]) -> Float[BinaryProbs[T], "*axes"]``"""
         return BinaryProbs(x.sigmoid())
 
 
@@ -47,7 +53,9 @@ class Silu(Layer):
     """`silu`: x * sigmoid(x)."""
 
     def forward[T: Tensor](self, x: Float[T, "*axes"], mode: Mode | None = None, /) -> Float[T, "*axes"]:
-        """Element by element; ``mode`` makes no difference."""
+        """Element by element; ``mode`` makes no difference.
+
+        ``(x: Float[T, "*axes"]) -> Float[T, "*axes"]``"""
         return functions.silu(x)
 
 
@@ -62,7 +70,9 @@ class Gelu(Layer):
         super().__post_init__()
 
     def forward[T: Tensor](self, x: Float[T, "*axes"], mode: Mode | None = None, /) -> Float[T, "*axes"]:
-        """Element by element; ``mode`` makes no difference."""
+        """Element by element; ``mode`` makes no difference.
+
+        ``(x: Float[T, "*axes"]) -> Float[T, "*axes"]``"""
         return functions.gelu(x, form=self.form)
 
 
@@ -77,7 +87,9 @@ class Elu(Layer):
         super().__post_init__()
 
     def forward[T: Tensor](self, x: Float[T, "*axes"], mode: Mode | None = None, /) -> Float[T, "*axes"]:
-        """Element by element; ``mode`` makes no difference."""
+        """Element by element; ``mode`` makes no difference.
+
+        ``(x: Float[T, "*axes"]) -> Float[T, "*axes"]``"""
         return functions.elu(x, alpha=self.alpha)
 
 
@@ -92,7 +104,9 @@ class LeakyRelu(Layer):
         super().__post_init__()
 
     def forward[T: Tensor](self, x: Float[T, "*axes"], mode: Mode | None = None, /) -> Float[T, "*axes"]:
-        """Element by element; ``mode`` makes no difference."""
+        """Element by element; ``mode`` makes no difference.
+
+        ``(x: Float[T, "*axes"]) -> Float[T, "*axes"]``"""
         return functions.leaky_relu(x, slope=self.slope)
 
 
@@ -107,7 +121,9 @@ class Softplus(Layer):
         super().__post_init__()
 
     def forward[T: Tensor](self, x: Float[T, "*axes"], mode: Mode | None = None, /) -> Float[T, "*axes"]:
-        """Element by element; ``mode`` makes no difference."""
+        """Element by element; ``mode`` makes no difference.
+
+        ``(x: Float[T, "*axes"]) -> Float[T, "*axes"]``"""
         return functions.softplus(x, beta=self.beta)
 
 
@@ -116,7 +132,9 @@ class Mish(Layer):
     """`mish`: x * tanh(softplus(x))."""
 
     def forward[T: Tensor](self, x: Float[T, "*axes"], mode: Mode | None = None, /) -> Float[T, "*axes"]:
-        """Element by element; ``mode`` makes no difference."""
+        """Element by element; ``mode`` makes no difference.
+
+        ``(x: Float[T, "*axes"]) -> Float[T, "*axes"]``"""
         return functions.mish(x)
 
 
@@ -125,7 +143,9 @@ class Hardswish(Layer):
     """`hardswish`: x * min(max(x + 3, 0), 6) / 6."""
 
     def forward[T: Tensor](self, x: Float[T, "*axes"], mode: Mode | None = None, /) -> Float[T, "*axes"]:
-        """Element by element; ``mode`` makes no difference."""
+        """Element by element; ``mode`` makes no difference.
+
+        ``(x: Float[T, "*axes"]) -> Float[T, "*axes"]``"""
         return functions.hardswish(x)
 
 
@@ -136,5 +156,7 @@ class Softmax(Layer):
     So it can stand at the end of a model and not within one; within, ``x.softmax(axis)`` gives a tensor."""
 
     def forward[T: Tensor](self, x: Float[T, "*axes"], mode: Mode | None = None, /) -> Float[Probs[T], "*axes"]:
-        """The shape stays; ``mode`` makes no difference."""
+        """The shape stays; ``mode`` makes no difference.
+
+        ``(x: Float[T, "*axes"]) -> Float[Probs[T], "*axes"]``"""
         return Probs(x.softmax(-1))

@@ -51,7 +51,10 @@ class Bilinear[T: MlpTensor](Module[T]):
     def forward(
         self, x: Float[T, "*batch {self.left}"], y: Float[T, "*batch {self.right}"], mode: Mode | None = None, /
     ) -> Float[T, "*batch {self.outputs}"]:
-        """The product; ``mode`` makes no difference here and may be left out."""
+        """The product; ``mode`` makes no difference here and may be left out.
+
+        ``(x: Float[T, "*batch {self.left}"], y: Float[T, "*batch {self.right}"]) ->
+        Float[T, "*batch {self.outputs}"]``"""
         batch = x.shape[:-1]
         rows = prod(batch)
         sides = self.weight.permute((1, 0, 2)).reshape((self.left, self.outputs * self.right))

@@ -73,7 +73,9 @@ class Conv2d[T: ImageModelTensor](Module[T]):
     def forward(
         self, x: Float[T, "batch {self.inputs} height width"], mode: Mode | None = None, /
     ) -> Float[T, "batch {self.outputs} _ _"]:
-        """The convolution; ``mode`` makes no difference here and may be left out."""
+        """The convolution; ``mode`` makes no difference here and may be left out.
+
+        ``(x: Float[T, "batch {self.inputs} height width"]) -> Float[T, "batch {self.outputs} _ _"]``"""
         return x.conv2d(
             self.weight,
             self.bias,
@@ -144,7 +146,9 @@ class ConvTranspose2d[T: ImageModelTensor](Module[T]):
     def forward(
         self, x: Float[T, "batch {self.inputs} height width"], mode: Mode | None = None, /
     ) -> Float[T, "batch {self.outputs} _ _"]:
-        """The transposed convolution; ``mode`` makes no difference here and may be left out."""
+        """The transposed convolution; ``mode`` makes no difference here and may be left out.
+
+        ``(x: Float[T, "batch {self.inputs} height width"]) -> Float[T, "batch {self.outputs} _ _"]``"""
         return x.conv_transpose2d(
             self.weight,
             self.bias,

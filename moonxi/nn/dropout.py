@@ -39,7 +39,9 @@ class Dropout(Layer):
         super().__post_init__()
 
     def forward[T: Tensor](self, x: Float[T, "*axes"], mode: Mode, /) -> Float[T, "*axes"]:
-        """The mode must be given: `Train` brings the key, `Eval` switches it off."""
+        """The mode must be given: `Train` brings the key, `Eval` switches it off.
+
+        ``(x: Float[T, "*axes"]) -> Float[T, "*axes"]``"""
         match mode:
             case Train(key):
                 return dropout(x, self.rate, layer_key(self, key))
@@ -60,7 +62,9 @@ class Dropout2d(Layer):
     def forward[T: Tensor](
         self, x: Float[T, "batch channels height width"], mode: Mode, /
     ) -> Float[T, "batch channels height width"]:
-        """The mode must be given: `Train` brings the key, `Eval` switches it off."""
+        """The mode must be given: `Train` brings the key, `Eval` switches it off.
+
+        ``(x: Float[T, "batch channels height width"]) -> Float[T, "batch channels height width"]``"""
         match mode:
             case Train(key):
                 return _dropped(x, self.rate, layer_key(self, key), (*x.shape[:2], 1, 1))

@@ -54,7 +54,9 @@ class Embedding[T: Tensor](Module[T]):
     def forward(
         self, labels: Int[Labels[T], "*batch"], mode: Mode | None = None, /
     ) -> Float[T, "*batch {self.features}"]:
-        """``(...) -> (..., features)``; ``mode`` makes no difference. Raises `LabelError` for a label without a row."""
+        """``(...) -> (..., features)``; ``mode`` makes no difference. Raises `LabelError` for a label without a row.
+
+        ``(labels: Int[Labels[T], "*batch"]) -> Float[T, "*batch {self.features}"]``"""
         rows = self.weight.take(labels, 0)
         if self.padding is None:
             return rows

@@ -43,7 +43,9 @@ class LayerNorm[T: Tensor](Module[T]):
     def forward(
         self, x: Float[T, "*batch {self.features}"], mode: Mode | None = None, /
     ) -> Float[T, "*batch {self.features}"]:
-        """Sample by sample; ``mode`` makes no difference here and may be left out."""
+        """Sample by sample; ``mode`` makes no difference here and may be left out.
+
+        ``(x: Float[T, "*batch {self.features}"]) -> Float[T, "*batch {self.features}"]``"""
         centred = x - x.mean(-1, keepdims=True)
         variance = centred.square().mean(-1, keepdims=True)
         y = centred / (variance + self.eps).sqrt() * self.weight
@@ -81,5 +83,7 @@ class RMSNorm[T: Tensor](Module[T]):
     def forward(
         self, x: Float[T, "*batch {self.features}"], mode: Mode | None = None, /
     ) -> Float[T, "*batch {self.features}"]:
-        """Sample by sample; ``mode`` makes no difference here and may be left out."""
+        """Sample by sample; ``mode`` makes no difference here and may be left out.
+
+        ``(x: Float[T, "*batch {self.features}"]) -> Float[T, "*batch {self.features}"]``"""
         return x / (x.square().mean(-1, keepdims=True) + self.eps).sqrt() * self.weight

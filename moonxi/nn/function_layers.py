@@ -21,7 +21,9 @@ class Identity(Layer):
     """What comes in goes out: the place of a layer that is left out."""
 
     def forward[T: Tensor](self, x: Float[T, "*axes"], mode: Mode | None = None, /) -> Float[T, "*axes"]:
-        """``x`` itself; ``mode`` makes no difference."""
+        """``x`` itself; ``mode`` makes no difference.
+
+        ``(x: Float[T, "*axes"]) -> Float[T, "*axes"]``"""
         return x
 
 

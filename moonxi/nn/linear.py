@@ -53,7 +53,9 @@ class Linear[T: MlpTensor](Module[T]):
     def forward(
         self, x: Float[T, "*batch {self.inputs}"], mode: Mode | None = None, /
     ) -> Float[T, "*batch {self.outputs}"]:
-        """The product; ``mode`` makes no difference here and may be left out."""
+        """The product; ``mode`` makes no difference here and may be left out.
+
+        ``(x: Float[T, "*batch {self.inputs}"]) -> Float[T, "*batch {self.outputs}"]``"""
         if len(x.shape) == 2:
             y = x @ self.weight
         else:  # one product of matrices, also for the gradient of the weight

@@ -54,7 +54,9 @@ class BatchNorm2d[T: ImageModelTensor](Module[T]):
     def forward(
         self, x: Float[T, "batch {self.channels} height width"], mode: Mode, /
     ) -> Float[T, "batch {self.channels} height width"]:
-        """The mode must be given. Raises `ShapeError` in training if there is only one value a channel."""
+        """The mode must be given. Raises `ShapeError` in training if there is only one value a channel.
+
+        ``(x: Float[T, "batch {self.channels} height width"]) -> Float[T, "batch {self.channels} height width"]``"""
         match mode:
             case Train():
                 y, mean, variance = x.batch_norm(self.weight, self.bias, eps=self.eps)
@@ -103,5 +105,7 @@ class GroupNorm[T: ImageModelTensor](Module[T]):
     def forward(
         self, x: Float[T, "batch {self.channels} *space"], mode: Mode | None = None, /
     ) -> Float[T, "batch {self.channels} *space"]:
-        """Sample by sample; ``mode`` makes no difference here and may be left out."""
+        """Sample by sample; ``mode`` makes no difference here and may be left out.
+
+        ``(x: Float[T, "batch {self.channels} *space"]) -> Float[T, "batch {self.channels} *space"]``"""
         return x.group_norm(self.groups, self.weight, self.bias, eps=self.eps)

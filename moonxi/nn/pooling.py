@@ -29,7 +29,9 @@ class MaxPool2d(Layer):
     def forward[T: ImageModelTensor](
         self, x: Float[T, "batch channels height width"], mode: Mode | None = None, /
     ) -> Float[T, "batch channels _ _"]:
-        """Channel by channel; ``mode`` makes no difference."""
+        """Channel by channel; ``mode`` makes no difference.
+
+        ``(x: Float[T, "batch channels height width"]) -> Float[T, "batch channels _ _"]``"""
         return x.max_pool2d(
             self.kernel,
             stride=self.stride,
@@ -57,7 +59,9 @@ class AvgPool2d(Layer):
     def forward[T: ImageModelTensor](
         self, x: Float[T, "batch channels height width"], mode: Mode | None = None, /
     ) -> Float[T, "batch channels _ _"]:
-        """Channel by channel; ``mode`` makes no difference."""
+        """Channel by channel; ``mode`` makes no difference.
+
+        ``(x: Float[T, "batch channels height width"]) -> Float[T, "batch channels _ _"]``"""
         return x.avg_pool2d(
             self.kernel,
             stride=self.stride,
@@ -80,7 +84,9 @@ class AdaptiveAvgPool2d(Layer):
     def forward[T: ImageModelTensor](
         self, x: Float[T, "batch channels height width"], mode: Mode | None = None, /
     ) -> Float[T, "batch channels _ _"]:
-        """Channel by channel; ``mode`` makes no difference."""
+        """Channel by channel; ``mode`` makes no difference.
+
+        ``(x: Float[T, "batch channels height width"]) -> Float[T, "batch channels _ _"]``"""
         return x.adaptive_avg_pool2d(self.size)
 
 
@@ -91,7 +97,9 @@ class GlobalAvgPool2d(Layer):
     def forward[T: ImageModelTensor](
         self, x: Float[T, "batch channels height width"], mode: Mode | None = None, /
     ) -> Float[T, "batch channels"]:
-        """Channel by channel; ``mode`` makes no difference."""
+        """Channel by channel; ``mode`` makes no difference.
+
+        ``(x: Float[T, "batch channels height width"]) -> Float[T, "batch channels"]``"""
         return x.mean((2, 3))
 
 
@@ -108,7 +116,9 @@ class UpsampleNearest2d(Layer):
     def forward[T: ImageModelTensor](
         self, x: Float[T, "batch channels height width"], mode: Mode | None = None, /
     ) -> Float[T, "batch channels _ _"]:
-        """Channel by channel; ``mode`` makes no difference."""
+        """Channel by channel; ``mode`` makes no difference.
+
+        ``(x: Float[T, "batch channels height width"]) -> Float[T, "batch channels _ _"]``"""
         return x.upsample_nearest2d(_scaled(x.shape, self.scale))
 
 
@@ -127,7 +137,9 @@ class UpsampleBilinear2d(Layer):
     def forward[T: ImageModelTensor](
         self, x: Float[T, "batch channels height width"], mode: Mode | None = None, /
     ) -> Float[T, "batch channels _ _"]:
-        """Channel by channel; ``mode`` makes no difference."""
+        """Channel by channel; ``mode`` makes no difference.
+
+        ``(x: Float[T, "batch channels height width"]) -> Float[T, "batch channels _ _"]``"""
         return x.upsample_bilinear2d(_scaled(x.shape, self.scale), align_corners=self.align_corners)
 
 

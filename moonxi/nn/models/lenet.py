@@ -38,7 +38,9 @@ class LeNet[T: ImageModelTensor](Module[T]):
         )
 
     def forward(self, x: Float[T, "batch {self.first.inputs} 28 28"], mode: Mode | None = None, /) -> Logits[T]:
-        """The score of each class; ``mode`` makes no difference here and may be left out."""
+        """The score of each class; ``mode`` makes no difference here and may be left out.
+
+        ``(x: Float[T, "batch {self.first.inputs} 28 28"]) -> Logits[T]``"""
         h = self.first.forward(x).relu().max_pool2d(2)
         h = self.second.forward(h).relu().max_pool2d(2)
         return self.head.forward(h.reshape((h.shape[0], 400)))

@@ -47,7 +47,9 @@ class Mlp[T: MlpTensor](Module[T]):
         return self.layers[-1].outputs
 
     def forward(self, x: Float[T, "batch {self.inputs}"], mode: Mode | None = None, /) -> Logits[T]:
-        """The score of each class; ``mode`` makes no difference here and may be left out."""
+        """The score of each class; ``mode`` makes no difference here and may be left out.
+
+        ``(x: Float[T, "batch {self.inputs}"]) -> Logits[T]``"""
         for layer in self.layers[:-1]:
             x = layer.forward(x).relu()
         return Logits(self.layers[-1].forward(x))

@@ -41,7 +41,9 @@ class ConvNorm[T: ImageModelTensor](Module[T]):
     def forward(
         self, x: Float[T, "batch {self.conv.inputs} height width"], mode: Mode, /
     ) -> Float[T, "batch {self.conv.outputs} _ _"]:
-        """The convolution, normalised."""
+        """The convolution, normalised.
+
+        ``(x: Float[T, "batch {self.conv.inputs} height width"]) -> Float[T, "batch {self.conv.outputs} _ _"]``"""
         return self.norm.forward(self.conv.forward(x), mode)
 
 
@@ -75,7 +77,10 @@ class BasicBlock[T: ImageModelTensor](Module[T]):
     def forward(
         self, x: Float[T, "batch {self.first.conv.inputs} height width"], mode: Mode, /
     ) -> Float[T, "batch {self.second.conv.outputs} _ _"]:
-        """``relu(second(relu(first(x))) + shortcut(x))``."""
+        """``relu(second(relu(first(x))) + shortcut(x))``.
+
+        ``(x: Float[T, "batch {self.first.conv.inputs} height width"]) -> Float[T, "batch {self.second.conv.outputs} _
+        _"]``"""
         h = self.first.forward(x, mode).relu()
         h = self.second.forward(h, mode)
         return residual(h, x if self.shortcut is None else self.shortcut.forward(x, mode)).relu()
@@ -122,7 +127,9 @@ class ResNet18[T: ImageModelTensor](Module[T]):
         )
 
     def forward(self, x: Float[T, "batch {self.stem.conv.inputs} height width"], mode: Mode, /) -> Logits[T]:
-        """The score of each class."""
+        """The score of each class.
+
+        ``(x: Float[T, "batch {self.stem.conv.inputs} height width"]) -> Logits[T]``"""
         h = self.stem.forward(x, mode).relu()
         if not self.small:
             h = h.max_pool2d(3, stride=2, padding=1)
