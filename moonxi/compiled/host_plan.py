@@ -185,10 +185,10 @@ class HostPlan:
         for place, group in enumerate(self._groups):
             if group.fusion is not None:
                 self._write_fusion(group.fusion)
-            elif len(group.nodes) > 1:
-                self._write_chain(group, place)
-            else:
+            elif len(group.nodes) == 1:
                 self._write_node(group.nodes[0], place)
+            else:
+                self._write_chain(group, place)
             for number in [root for root, last in self._last.items() if last == place]:
                 piece = self._pieces.pop(number, None)
                 if piece is not None:

@@ -3,7 +3,7 @@
 from math import prod
 from os import SEEK_END
 from pathlib import Path
-from typing import BinaryIO, Literal
+from typing import BinaryIO, Literal, cast
 
 import numpy as np
 from numpy.lib import format as npy
@@ -48,8 +48,10 @@ def open_npy(path: Path | str, /) -> HostArray | NDArray[np.integer]:
     return empty
 
 
-def _header(file: BinaryIO, source: Path) -> tuple[tuple[int, ...], bool, np.dtype[np.generic], int]:
-    """Shape, order and element type from the header of a file of real numbers, and where the numbers begin."""
+def _header(file: BinaryIO, source: Path) -> tuple[tuple[int, ...], bool, np.dtype[np.floating], int]:
+    """Shape, order and element type from the header of a file of real numbers, and where the numbers begin.
+
+    The element type may be one of integers: which one it is only the file says."""
     magic = file.read(8)
     if magic[:6] != b"\x93NUMPY":  # else NumPy takes it for a pickle or a zip file
         raise DataError(f"open_npy: {source}: expected a .npy file, found the bytes {magic[:6].hex(' ') or '(none)'}")
@@ -65,7 +67,7 @@ def _header(file: BinaryIO, source: Path) -> tuple[tuple[int, ...], bool, np.dty
         raise DataError(f"open_npy: {source}: expected real numbers, found {dtype}")
     if any(isinstance(size, bool) or size < 0 for size in shape):
         raise DataError(f"open_npy: {source}: expected a shape, found {shape}")
-    return shape, fortran_order, dtype, file.tell()
+    return shape, fortran_order, cast(np.dtype[np.floating], dtype), file.tell()  # or of integers, as said above
 
 
 def labelled_npy[T: Tensor](

@@ -47,7 +47,8 @@ class Symbol(DerivedTensor["Symbol"]):
         return type(self)(float(fill).hex(), self.steps)
 
     @override
-    def where(self, mask: Mask[Self], other: Self | float, /) -> Self:
+    # pyright does not compare Self with a Protocol while the class is being made.
+    def where(self, mask: Mask[Self], other: Self | float, /) -> Self:  # pyright: ignore[reportInvalidTypeArguments]
         return self.made("where", self, mask.carrier, other)
 
     def made(self, operation: str, /, *operands: Self | float) -> Self:

@@ -89,7 +89,7 @@ def check_scores(ctx: FunctionContext, fullname: str, checker: TypeChecker) -> N
     body = function.body.body if isinstance(function, FuncDef) else checker.tree.defs
     source = _source(ctx.args[0][0], body, checker)
     what, refused, advice = holds
-    if source in refused:
+    if source is not None and source in refused:
         name = fullname.rpartition(".")[2]
         checker.fail(
             f'"{name}" holds {what}, and {source} gives {_GIVES[source]}: {advice.format(source)}',
