@@ -11,7 +11,7 @@ from moonxi import nn
 from moonxi.nn import models
 
 FORWARDS: dict[str, Callable[..., object]] = {
-    name: cls.forward
+    name: vars(cls)["forward"]
     for module in (nn, models)
     for name, cls in vars(module).items()
     if isinstance(cls, type) and issubclass(cls, nn.Layer) and "forward" in vars(cls)
@@ -35,5 +35,5 @@ def test_the_docstring_of_a_forward_states_its_shapes(name: str) -> None:
 
 
 def test_shapes_are_found() -> None:
-    assert signature(nn.Linear.forward) == '(x: Float[T, "*batch {self.inputs}"]) -> Float[T, "*batch {self.outputs}"]'
-    assert signature(nn.Sequential.forward) == ""
+    assert signature(FORWARDS["Linear"]) == '(x: Float[T, "*batch {self.inputs}"]) -> Float[T, "*batch {self.outputs}"]'
+    assert signature(FORWARDS["Sequential"]) == ""
