@@ -57,7 +57,6 @@ def _optimizer(side: Side, *, fused: bool) -> Any:
 
 
 def _stepping(side: Side, loss: Callable[[Any, Any], Any], *, fused: bool) -> Step:
-    torch: Any = import_module("torch")
     optimizer = _optimizer(side, fused=fused)
     number = 0
 
@@ -65,14 +64,19 @@ def _stepping(side: Side, loss: Callable[[Any, Any], Any], *, fused: bool) -> St
         nonlocal number
         x, y = side.batches[number % len(side.batches)]
         number += 1
-        optimizer.zero_grad()
-        value = loss(x, y)
-        value.backward()
-        torch.nn.utils.clip_grad_norm_(side.model.parameters(), resnet_task.CLIP_NORM)
-        optimizer.step()
-        return value
+        return _updated(side, optimizer, loss(x, y))
 
     return step
+
+
+def _updated(side: Side, optimizer: Any, value: Any) -> Any:
+    """Backward pass, clipping and update for a loss, which is given back."""
+    torch: Any = import_module("torch")
+    optimizer.zero_grad()
+    value.backward()
+    torch.nn.utils.clip_grad_norm_(side.model.parameters(), resnet_task.CLIP_NORM)
+    optimizer.step()
+    return value
 
 
 def _captured(side: Side, loss: Callable[[Any, Any], Any]) -> Step:
@@ -82,12 +86,7 @@ def _captured(side: Side, loss: Callable[[Any, Any], Any]) -> Step:
     x, y = (one.clone() for one in side.batches[0])
 
     def step() -> Any:
-        optimizer.zero_grad()
-        value = loss(x, y)
-        value.backward()
-        torch.nn.utils.clip_grad_norm_(side.model.parameters(), resnet_task.CLIP_NORM)
-        optimizer.step()
-        return value
+        return _updated(side, optimizer, loss(x, y))
 
     stream = torch.cuda.Stream()
     stream.wait_stream(torch.cuda.current_stream())
