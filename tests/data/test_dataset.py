@@ -91,7 +91,7 @@ def test_a_single_position_or_one_outside_is_refused_with_advice() -> None:
     samples = numbered(3)
     with pytest.raises(OperandError, match=r"LabelledArrays\[1\]: .*: for one sample write \[i:i\+1\]"):
         samples[1]  # type: ignore[index]  # on purpose
-    with pytest.raises(AxisError, match=r"LabelledArrays\[...\]: 3 samples: position 3 lies outside"):
+    with pytest.raises(AxisError, match=r"LabelledArrays\[...\]: 3 samples: index 3 is out of bounds"):
         samples[np.array([3])]
     with pytest.raises(AxisError, match=r"LabelledArrays\[...\]: 3 samples: boolean index did not match"):
         samples[np.array([True])]
