@@ -9,6 +9,17 @@ from moonxi.compiled.graph import Graph, Node
 
 
 @dataclass(frozen=True, slots=True)
+class Pack:
+    """The same program several times, on tensors that each belong to one of them."""
+
+    arrays: tuple[tuple[int, ...], ...]
+    """For each array of the program that of each time."""
+    results: tuple[tuple[int, ...], ...]
+    scalars: tuple[int, ...]
+    """The same each time."""
+
+
+@dataclass(frozen=True, slots=True)
 class Fusion:
     """Nodes for which a backend may have one routine."""
 
@@ -22,6 +33,8 @@ class Fusion:
     options: tuple[tuple[str, object], ...] = ()
     early: bool = False
     """Whether it is best computed right after its operands, while these are in a cache."""
+    pack: Pack | None = None
+    """How it consists of the same program several times."""
 
 
 class Uses:

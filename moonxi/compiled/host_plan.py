@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from moonxi.compiled.finding import found
-from moonxi.compiled.fusion import Fusion
+from moonxi.compiled.fusion import Fusion, Pack, Uses
 from moonxi.compiled.graph import Array, Graph, Node, Operand, Spec
 from moonxi.compiled.interpreter import set_apart
 from moonxi.compiled.memory import Memory, Order, Piece
 from moonxi.compiled.optimising import Pass
+from moonxi.compiled.packs import Layout, Packed, PackedProgram
 from moonxi.compiled.results import Result
 from moonxi.compiled.schedule import BLOCK, Group, grouped
 from moonxi.dtypes import Floating
@@ -36,9 +37,10 @@ class HostPlan:
         self._graph = graph
         self._orders = orders
         self._backend = backend
+        self._uses = Uses(graph)
         self._numba = "numba" not in without
         self._routines: dict[int, Routine] = {}
-        fusions = [fusion for fusion in found(graph, without) if self._has_routine(fusion)]
+        fusions = [one for one in found(graph, self._uses, self._is_elementwise, without) if self._has_routine(one)]
         self._groups = grouped(graph, self._is_elementwise, "fusion" not in without, fusions)
         self._memory = Memory(reuse="memory_plan" not in without)
         self._pieces: dict[int, Piece] = {}
@@ -49,6 +51,12 @@ class HostPlan:
         self._lines: list[str] = ["def replay(inputs):"]
         self._node_at: dict[int, Node] = {}
         self._last = self._find_last_uses()
+        self._placed: dict[int, NDArray[np.generic]] = {}
+        self._programs = {
+            id(group.fusion): self._packed(group.fusion, group.fusion.pack)
+            for group in self._groups
+            if group.fusion is not None and group.fusion.pack is not None
+        }
         self._write()
         namespace = self._globals
         exec(compile("\n".join(self._lines), _FILE, "exec"), namespace)
@@ -203,7 +211,9 @@ class HostPlan:
     def _destination(self, number: int, reused: Piece | None = None) -> str:
         """Where the result of a kernel goes: memory of the caller's, or of the plan's."""
         spec = self._graph.specs[number]
-        if number in self._graph.outputs:
+        if number in self._placed:
+            self._fix(number, self._placed[number])
+        elif number in self._graph.outputs:
             self._results.add(number)
             self._line(f"v{number} = {self._named(Result(spec, self._orders.get(number)).take, 'take')}()")
         else:
@@ -230,7 +240,7 @@ class HostPlan:
         """The memory of an operand that nobody else needs: an element is read before its place is written to."""
         result = node.results[0]
         spec = self._graph.specs[result]
-        if not self._memory.reuse or result in self._graph.outputs:
+        if not self._memory.reuse or result in self._graph.outputs or result in self._placed:
             return None
         for number in node.inputs:
             piece = self._pieces.get(number)
@@ -249,11 +259,54 @@ class HostPlan:
             if isinstance(one, Operand):
                 arguments.append(blocks.get(one.number, f"v{one.number}"))
             else:  # a number; an int is taken for a float, as the methods do
-                arguments.append(self._named(float(cast(float, one)), "number"))
-        ordered = [*(reversed(arguments) if kernel.swapped else arguments), *map(repr, kernel.more)]
+                number = float(cast(float, one))
+                dtype = self._form(node.inputs[0]).dtype
+                # NumPy takes an array sooner than a float.
+                known = np.asarray(number, dtype) if isinstance(kernel.call, np.ufunc) else number
+                arguments.append(self._named(known, "number"))
+        ordered = reversed(arguments) if kernel.swapped else arguments
         return f"{self._named(kernel.call, 'kernel')}({', '.join([*ordered, f'out={out}'])})"
 
+    # -- packs -----------------------------------------------------------------------------------------------------
+
+    def _packed(self, fusion: Fusion, pack: Pack) -> PackedProgram:
+        """The program of a pack; intermediate results that it takes get their place in memory of the plan."""
+        graph, first = self._graph, pack.results[0]
+        layout = Layout([graph.specs[number] for number in first], [self._orders.get(number) for number in first])
+        sources: list[Packed | None] = []
+        for numbers in pack.arrays:
+            if all(number in graph.inputs for number in numbers):
+                sources.append(None)
+                continue
+            source = layout.new()
+            self._memory.bytes += source.flat.nbytes
+            sources.append(source)
+            for number, view in zip(numbers, source.views, strict=True):
+                self._place(number, view)
+        routine = self._routines[id(fusion)]
+        return PackedProgram(routine, layout, sources, len(pack.results), len(pack.scalars))
+
+    def _place(self, number: int, view: NDArray[np.generic]) -> None:
+        """Let a value be computed where it is packed, if it has memory of its own, or is such a value reshaped."""
+        maker = self._uses.maker(number)
+        if maker is None or number in self._graph.outputs:
+            return
+        if maker.operation == "reshape" and view.flags.c_contiguous:
+            (source,) = maker.inputs
+            order = self._orders.get(source)
+            if order is None or order == tuple(range(len(order))):
+                self._place(source, view.reshape(self._graph.specs[source].shape))
+        elif self._roots[number] == frozenset({number}):
+            self._placed.setdefault(number, view)
+
     def _write_fusion(self, fusion: Fusion) -> None:
+        if fusion.pack is not None:
+            self._results.update(number for number in fusion.results if number is not None)
+            names = ", ".join(f"v{number}" for number in fusion.results)
+            program = self._named(self._programs[id(fusion)], "program")
+            arguments = ", ".join(f"v{number}" for number in fusion.operands)
+            self._line(f"{names}, = {program}({arguments})", fusion.nodes[0])
+            return
         results = ["None" if number is None else self._destination(number) for number in fusion.results]
         arguments = [f"v{number}" for number in fusion.operands]
         routine = self._named(self._routines[id(fusion)], f"{fusion.routine}_")

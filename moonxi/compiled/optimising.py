@@ -16,6 +16,7 @@ type Pass = Literal[
     "normalisations",
     "poolings",
     "sums_of_squares",
+    "packing",
     "fusion",
     "memory_plan",
     "numba",

@@ -31,8 +31,6 @@ class Kernel:
     call: Callable[..., object]
     swapped: bool = False
     """Whether the two operands stand the other way round."""
-    more: tuple[float, ...] = ()
-    """Operands that come after those of the operation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +56,36 @@ type Routine = Callable[..., None]
 """Called with the operands and ``out=``, a tuple of an array or None for each result; they share no memory."""
 type Maker = Callable[[Request], Routine | None]
 """The routine for a request; None if the nodes one by one are as good."""
+
+
+@dataclass(frozen=True, slots=True)
+class Register:
+    """A value within a program: an operand, or the result of a step."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """An element-wise operation within a program."""
+
+    operation: str
+    arguments: tuple[Register | float, ...]
+    mask: bool
+    """Whether it gives a mask."""
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """Element-wise operations on arrays of one length, one after the other: what routine ``elementwise`` computes.
+
+    Registers are first the arrays, then the scalars, which are arrays without axes, then the results of the steps."""
+
+    arrays: int
+    scalars: int
+    steps: tuple[Step, ...]
+    results: tuple[int, ...]
+    """Registers that somebody needs."""
 
 
 @runtime_checkable

@@ -20,7 +20,14 @@ type Outcome = tuple[tuple[Host, ...], Weights[Host]]
 CHANNELS: Final = 16
 SHAPE: Final = (3, CHANNELS, 6, 4)
 PASSES: Final[tuple[Pass, ...]] = get_args(Pass.__value__)
-ALONE: Final[tuple[Pass, ...]] = ("relu_masks", "convolutions", "normalisations", "poolings", "sums_of_squares")
+ALONE: Final[tuple[Pass, ...]] = (
+    "packing",
+    "relu_masks",
+    "convolutions",
+    "normalisations",
+    "poolings",
+    "sums_of_squares",
+)
 WITHOUT: Final[tuple[tuple[Pass, ...], ...]] = (
     *(tuple(other for other in PASSES if other != one) for one in ALONE),
     (),

@@ -5,6 +5,7 @@ for it.
 """
 
 from collections.abc import Callable
+from functools import cache
 from math import copysign, prod
 from typing import Any
 
@@ -23,12 +24,29 @@ from moonxi.traits import Axes, Index, Shape
 from moonxi.traits.class_indices import checked
 from moonxi.traits.kernels import Kernel, Kind
 
+_ROW = 32
+"""Elements of a row that are worth a row of zeros."""
+
 
 def _where(on: HostArray, mask: NDArray[np.bool_], off: HostArray | float, *, out: HostArray) -> None:
-    if isinstance(off, float) and off == 0.0 and copysign(1.0, off) > 0.0:
+    if out.ndim == 0:
+        out[()] = on if mask else off
+    elif isinstance(off, float) and off == 0.0 and copysign(1.0, off) > 0.0:
         np.bitwise_and(bits(on), every_bit(mask, on.dtype), bits(out))
     else:
         np.copyto(out, selected(mask, on, off))
+
+
+def _relu(x: HostArray, *, out: HostArray) -> None:
+    if x.ndim and x.shape[-1] >= _ROW and x.flags.c_contiguous:
+        np.maximum(x, _zeros(x.shape[-1], x.dtype), out=out)  # of a number NumPy takes the maximum at a third the speed
+    else:
+        np.maximum(x, 0.0, out=out)
+
+
+@cache
+def _zeros(count: int, dtype: np.dtype[np.floating]) -> HostArray:
+    return np.zeros(count, dtype)
 
 
 def _erf(x: HostArray, *, out: HostArray) -> None:
@@ -115,7 +133,7 @@ KERNELS: dict[object, Kernel] = {
             (_E.where, _where),
         )
     },
-    _E.relu: Kernel(Kind.ELEMENTWISE, np.maximum, more=(0.0,)),
+    _E.relu: Kernel(Kind.ELEMENTWISE, _relu),
     _E.__rsub__: Kernel(Kind.ELEMENTWISE, np.subtract, swapped=True),
     _E.__rtruediv__: Kernel(Kind.ELEMENTWISE, np.divide, swapped=True),
     NumpyReducing.sum: _reduction(np.add.reduce),

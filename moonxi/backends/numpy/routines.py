@@ -6,7 +6,13 @@ Like kernels they stand for the very methods of `NpArray`; for a subclass with m
 from collections.abc import Mapping
 from typing import Final
 
-from moonxi.backends.numpy import convolution_routines, normalisation_routines, pooling_routines, reduction_routines
+from moonxi.backends.numpy import (
+    convolution_routines,
+    elementwise_routines,
+    normalisation_routines,
+    pooling_routines,
+    reduction_routines,
+)
 from moonxi.traits.kernels import Maker
 
 ROUTINES: Final[Mapping[str, Maker]] = {
@@ -14,6 +20,7 @@ ROUTINES: Final[Mapping[str, Maker]] = {
     "convolution_gradients": convolution_routines.gradients,
     "batch_norm": normalisation_routines.forward,
     "batch_norm_gradient": normalisation_routines.gradient,
+    "elementwise": elementwise_routines.program,
     "max_pool": pooling_routines.forward,
     "max_pool_gradient": pooling_routines.gradient,
     "sum_of_squares": reduction_routines.sum_of_squares,

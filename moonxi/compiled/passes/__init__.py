@@ -5,6 +5,7 @@ from moonxi.compiled.passes.constant_folding import constant_folding
 from moonxi.compiled.passes.convolutions import convolutions
 from moonxi.compiled.passes.dead_code import dead_code
 from moonxi.compiled.passes.normalisations import normalisations
+from moonxi.compiled.passes.packing import packing
 from moonxi.compiled.passes.poolings import poolings
 from moonxi.compiled.passes.relu_masks import relu_masks
 from moonxi.compiled.passes.sums_of_squares import sums_of_squares
@@ -15,6 +16,7 @@ __all__ = [
     "convolutions",
     "dead_code",
     "normalisations",
+    "packing",
     "poolings",
     "relu_masks",
     "sums_of_squares",

@@ -1,0 +1,97 @@
+"""Element-wise programs for compiled steps, block by block, so that what lies between the steps stays in the cache."""
+
+from collections.abc import Callable, Mapping
+from typing import Final, cast
+
+import numpy as np
+
+from moonxi.backends.numpy import scratch, threads
+from moonxi.backends.numpy.array import NpArray
+from moonxi.backends.numpy.kernels import KERNELS
+from moonxi.dtypes import HostArray
+from moonxi.traits.kernels import Program, Register, Request, Routine
+
+_WHOLE: Final = 1 << 18
+"""Elements up to which a step runs over all of them: they fit into the cache, and more calls would cost more."""
+_BLOCK: Final = 1 << 15
+"""Elements of a block otherwise."""
+_WORK: Final = 4
+"""What a step costs an element, in multiplications of a product of matrices."""
+
+
+def program(request: Request) -> Routine:
+    """The arrays and scalars of a program to its results."""
+    found = cast(Program, request.options["program"])
+    dtype = cast("np.dtype[np.floating]", request.operands[0].dtype)
+    places = _memory(found)
+    kinds = {place: np.dtype(np.bool_) if found.steps[n].mask else dtype for n, place in places.items()}
+    steps = _written(found, dtype, places)
+
+    def run(*operands: HostArray, out: tuple[HostArray, ...]) -> None:
+        arrays, scalars = (*operands[: found.arrays], *out), operands[found.arrays :]
+        size = out[0].size
+
+        def work(part: slice) -> None:
+            most = part.stop - part.start if size <= _WHOLE else _BLOCK
+            memory = [scratch.array(f"step {n}", (most,), kind) for n, kind in sorted(kinds.items())]
+            for start in range(part.start, part.stop, most):
+                stop = min(start + most, part.stop)
+                last = memory if stop - start == most else [one[: stop - start] for one in memory]
+                block = slice(start, stop)
+                steps(*[array[block] for array in arrays], *scalars, *last)
+
+        threads.each(work, threads.parts(size, size * len(found.steps) * _WORK))
+
+    return run
+
+
+def _written(program: Program, dtype: np.dtype[np.floating], places: Mapping[int, int]) -> Callable[..., None]:
+    """The steps as a function of arrays, results, scalars and memory: so a block costs no more than its calls."""
+    names: dict[str, object] = {}
+    first = program.arrays + program.scalars
+    registers = [f"a{n}" for n in range(program.arrays)] + [f"s{n}" for n in range(program.scalars)]
+    results = {register: f"r{n}" for n, register in enumerate(program.results)}
+    lines: list[str] = []
+    for n, step in enumerate(program.steps):
+        kernel = KERNELS[getattr(NpArray, step.operation)]
+        names[f"k{n}"] = kernel.call
+        arguments: list[str] = []
+        for m, one in enumerate(step.arguments):
+            if isinstance(one, Register):
+                arguments.append(registers[one.number])
+            else:  # NumPy takes an array sooner than a float
+                names[f"c{n}_{m}"] = np.asarray(one, dtype) if isinstance(kernel.call, np.ufunc) else one
+                arguments.append(f"c{n}_{m}")
+        if kernel.swapped:
+            arguments.reverse()
+        target = results.get(first + n) or f"m{places[n]}"
+        registers.append(target)
+        lines.append(f"    k{n}({', '.join(arguments)}, out={target})")
+    parameters = [f"a{n}" for n in range(program.arrays)] + list(results.values())
+    parameters += [f"s{n}" for n in range(program.scalars)] + [f"m{n}" for n in sorted(set(places.values()))]
+    exec("\n".join([f"def steps({', '.join(parameters)}):", *lines]), names)
+    return cast(Callable[..., None], names["steps"])
+
+
+def _memory(program: Program) -> dict[int, int]:
+    """For each step whose result is not one of the program's, the memory that it writes to.
+
+    It is that of a step of its kind that nobody needs any more, or new."""
+    first = program.arrays + program.scalars
+    last: dict[int, int] = {}
+    for n, step in enumerate(program.steps):
+        last.update({one.number: n for one in step.arguments if isinstance(one, Register)})
+    places: dict[int, int] = {}
+    free: dict[bool, list[int]] = {True: [], False: []}
+    count = 0
+    for n, step in enumerate(program.steps):
+        for number in {one.number - first for one in step.arguments if isinstance(one, Register)}:
+            if number in places and last[number + first] == n:
+                free[program.steps[number].mask].append(places[number])
+        if first + n in program.results:
+            continue
+        if not free[step.mask]:
+            free[step.mask].append(count)
+            count += 1
+        places[n] = free[step.mask].pop()
+    return places

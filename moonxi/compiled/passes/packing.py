@@ -1,0 +1,119 @@
+"""Equal element-wise computations of results, such as the updates of all parameters, as one over packed memory.
+
+What an optimizer does to one parameter it does to each. A step of it then runs once over all elements in a row instead
+of once for each parameter, and block by block, so that what lies between the steps stays in a cache.
+
+Routine ``elementwise``: operands are the arrays and the scalars of the option ``program``, and so are its results.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import Final
+
+from moonxi.compiled.fusion import Fusion, Pack, Uses
+from moonxi.compiled.graph import Graph, Node, Operand
+from moonxi.dtypes import Bool
+from moonxi.traits.kernels import Program, Register, Step
+
+_LEAST: Final = 1 << 15
+"""Elements from which on it is worth while for a single tensor."""
+
+
+def packing(graph: Graph, uses: Uses, elementwise: Callable[[Node], bool], /) -> list[Fusion]:
+    """One for each set of equal computations, of which nothing but results of the step is needed elsewhere."""
+    alike: defaultdict[object, list[tuple[list[Node], list[int], list[int]]]] = defaultdict(list)
+    for nodes in _components(graph, uses, _candidates(graph, uses, elementwise)):
+        arrays, scalars, program = _program(graph, uses, nodes)
+        results = [nodes[register - len(arrays) - len(scalars)].results[0] for register in program.results]
+        key = program, graph.specs[results[0]].dtype, tuple(scalars)
+        alike[key].append((nodes, arrays, results))
+    fusions: list[Fusion] = []
+    for (program, _, scalars), several in alike.items():
+        if len(several) == 1 and prod(graph.specs[several[0][2][0]].shape) < _LEAST:
+            continue
+        pack = Pack(
+            tuple(zip(*(arrays for _, arrays, _ in several), strict=True)),
+            tuple(zip(*(results for _, _, results in several), strict=True)),
+            scalars,
+        )
+        nodes = tuple(node for nodes, _, _ in several for node in nodes)
+        operands = *(number for slot in pack.arrays for number in slot), *scalars
+        results = tuple(number for slot in pack.results for number in slot)
+        fusions.append(Fusion("elementwise", nodes, operands, results, (("program", program),), pack=pack))
+    return fusions
+
+
+def _candidates(graph: Graph, uses: Uses, elementwise: Callable[[Node], bool]) -> list[Node]:
+    """Element-wise nodes on tensors of one shape and on scalars, that nobody but each other and the results needs."""
+
+    def fits(node: Node) -> bool:
+        spec = graph.specs[node.results[0]]
+        mine = [graph.specs[number] for number in node.inputs]
+        return (
+            len(spec.shape) > 0
+            and prod(spec.shape) > 0
+            and elementwise(node)
+            and not dict(node.options)
+            and all(one.shape in ((), spec.shape) for one in mine)
+            and len({one.dtype for one in (*mine, spec) if one.dtype is not Bool}) == 1
+            and any(one.shape for one in mine)
+        )
+
+    chosen = {id(node) for node in graph.nodes if fits(node)}
+    outputs = set(graph.outputs)
+
+    def is_inside(node: Node) -> bool:
+        users = uses.users(node.results[0])
+        needed = bool(users) or node.results[0] in outputs
+        masks = [number for number in node.inputs if graph.specs[number].dtype is Bool]
+        return (
+            needed
+            and not (node.results[0] in outputs and graph.specs[node.results[0]].dtype is Bool)
+            and all(id(user) in chosen for user in users)
+            and all(id(uses.maker(number)) in chosen for number in masks)
+        )
+
+    while outside := {id(node) for node in graph.nodes if id(node) in chosen and not is_inside(node)}:
+        chosen -= outside
+    return [node for node in graph.nodes if id(node) in chosen]
+
+
+def _components(graph: Graph, uses: Uses, nodes: Sequence[Node]) -> list[list[Node]]:
+    """The nodes that are connected by values of their shape, in order."""
+    part: dict[int, list[Node]] = {}
+    for node in nodes:
+        mine = [node]
+        for number in dict.fromkeys(node.inputs):
+            maker = uses.maker(number)
+            before = None if maker is None else part.get(id(maker))
+            if before is not None and before is not mine and graph.specs[number].shape:
+                mine = [*before, *mine]
+                part.update((id(one), mine) for one in mine)
+        part[id(node)] = mine
+        part.update((id(one), mine) for one in mine)
+    place = {id(node): number for number, node in enumerate(nodes)}
+    found = {id(mine): mine for mine in part.values()}
+    return [sorted({id(one): one for one in mine}.values(), key=lambda one: place[id(one)]) for mine in found.values()]
+
+
+def _program(graph: Graph, uses: Uses, nodes: Sequence[Node]) -> tuple[list[int], list[int], Program]:
+    """The arrays and scalars that come from outside, and what is computed from them."""
+    own = {node.results[0] for node in nodes}
+    outside = list(dict.fromkeys(number for node in nodes for number in node.inputs if number not in own))
+    arrays = [number for number in outside if graph.specs[number].shape]
+    scalars = [number for number in outside if not graph.specs[number].shape]
+    register = {number: n for n, number in enumerate((*arrays, *scalars, *(node.results[0] for node in nodes)))}
+
+    def written(argument: object) -> Register | float:
+        if isinstance(argument, Operand):
+            return Register(register[argument.number])
+        assert isinstance(argument, float | int), "element-wise operations take tensors and numbers"
+        return float(argument)
+
+    steps = tuple(
+        Step(node.operation, tuple(map(written, node.arguments)), graph.specs[node.results[0]].dtype is Bool)
+        for node in nodes
+    )
+    results = tuple(register[node.results[0]] for node in nodes if node.results[0] in graph.outputs)
+    return arrays, scalars, Program(len(arrays), len(scalars), steps, results)
