@@ -40,11 +40,11 @@ class NpArray[D: Floating](NumpyImage[D]):
     @classmethod
     def routine(cls, name: str, operations: Collection[str], /) -> Maker | None:
         """Makes the routine of this name, which stands for these operations; None if the class has its own of one."""
-        from moonxi.backends.numpy.routines import ROUTINES  # which compiled steps alone need
+        from moonxi.backends.numpy.routines import maker  # which compiled steps alone need
 
         if any(getattr(cls, operation) is not getattr(NpArray, operation) for operation in operations):
             return None
-        return ROUTINES.get(name)
+        return maker(name)
 
     # -- to and from other libraries -------------------------------------------------------------------------------
 

@@ -24,7 +24,10 @@ def forward(request: Request) -> Routine:
     def run(x: HostArray, weight: HostArray, bias: HostArray | None = None, *, out: Outs) -> None:
         (y,) = out
         assert y is not None, "somebody needs the result"
-        (winograd.convolve if by_tiles else convolution.convolve)(x, weight, bias, conv, y)
+        if by_tiles:
+            winograd.convolve(x, weight, bias, conv, y, numba=request.numba)
+        else:
+            convolution.convolve(x, weight, bias, conv, y)
 
     return run
 
@@ -41,7 +44,7 @@ def gradients(request: Request) -> Routine:
     def run(x: HostArray, dy: HostArray, weight: HostArray, *, out: Outs) -> None:
         dx, dw = out
         if by_tiles:
-            winograd.gradients(x, dy, weight, conv, dx, dw)
+            winograd.gradients(x, dy, weight, conv, dx, dw, numba=request.numba)
             return
         if dx is not None:
             convolution.input_grad(dy, weight, conv, dx)

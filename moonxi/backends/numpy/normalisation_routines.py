@@ -11,7 +11,7 @@ from typing import Any, Final, cast
 
 import numpy as np
 
-from moonxi.backends.numpy import scratch, threads
+from moonxi.backends.numpy import jit_norm_routines, scratch, threads
 from moonxi.backends.numpy.selection import bits, every_bit
 from moonxi.dtypes import HostArray
 from moonxi.traits.kernels import Form, Request, Routine
@@ -28,6 +28,8 @@ type Outs = tuple[HostArray | None, ...]
 
 def forward(request: Request) -> Routine:
     """Images, weight, bias and perhaps what is added to the result, means and variances."""
+    if request.numba:
+        return jit_norm_routines.forward(request)
     options: dict[str, Any] = request.options
     eps, relu = float(options.get("eps", 1e-5)), bool(options["relu"])
     lines = _Lines(request.operands[0])
@@ -72,6 +74,8 @@ def forward(request: Request) -> Routine:
 
 def gradient(request: Request) -> Routine:
     """Images, weight, means, variances, gradients of the result and perhaps that result to all gradients."""
+    if request.numba:
+        return jit_norm_routines.gradient(request)
     options: dict[str, Any] = request.options
     eps, masked = float(options.get("eps", 1e-5)), bool(options["masked"])
     lines = _Lines(request.operands[0])

@@ -11,11 +11,15 @@ Blocks of images go through all of it at a time, so that what lies between the p
 rows and columns of tiles come first and the images after them: each transform then runs along memory.
 """
 
-from typing import Final
+from functools import cache
+from math import prod
+from types import ModuleType
+from typing import Final, override
 
 import numpy as np
 
 from moonxi.backends.numpy import scratch, threads
+from moonxi.backends.numpy.jit import plain
 from moonxi.dtypes import HostArray
 from moonxi.shapes import Conv2d, Window
 
@@ -36,15 +40,20 @@ def pays(conv: Conv2d[int]) -> bool:
     )
 
 
-def convolve(x: HostArray, weight: HostArray, bias: HostArray | None, conv: Conv2d[int], out: HostArray) -> None:
-    """The result of a convolution, into ``(batch, outputs, height, width)``."""
+def convolve(
+    x: HostArray, weight: HostArray, bias: HostArray | None, conv: Conv2d[int], out: HostArray, *, numba: bool = False
+) -> None:
+    """The result of a convolution, into ``(batch, outputs, height, width)``; ``numba`` is to do the transforms."""
     kernel = _kernel(weight, transposed=True)
     images, results = x.transpose(0, 2, 3, 1), out.transpose(0, 2, 3, 1)
+    transforms: type[_Transforms] = _Transforms
+    if numba and results.flags.c_contiguous:
+        transforms, images = _CompiledTransforms, plain(images)
+        bias = np.zeros(conv.outputs, x.dtype) if bias is None else np.array(bias)
 
     def work(part: slice) -> None:
-        pixels = _transformed(images[part], conv)
-        products = _products(pixels, kernel)
-        _write_results(products.reshape(*pixels.shape[:5], conv.outputs), bias, results[part])
+        products = _products(transforms.pixels(images[part], conv), kernel)
+        transforms.write_results(products, bias, conv, results[part])
 
     threads.each(work, _parts(conv))
 
@@ -56,22 +65,26 @@ def gradients(
     conv: Conv2d[int],
     dx: HostArray | None,
     dw: HostArray | None,
+    *,
+    numba: bool = False,
 ) -> None:
     """The gradients of images and weight, each if there is an array for it; ``x`` or ``weight`` may else be missing."""
     kernel = None if dx is None or weight is None else _kernel(weight)
     images = None if x is None else x.transpose(0, 2, 3, 1)
     gradient = dy.transpose(0, 2, 3, 1)
     target = None if dx is None else dx.transpose(0, 2, 3, 1)
+    transforms: type[_Transforms] = _Transforms
+    if numba and (target is None or target.flags.c_contiguous):
+        transforms, gradient = _CompiledTransforms, plain(gradient)
+        images = None if images is None else plain(images)
 
     def work(part: slice) -> HostArray | None:
-        results = _expanded(gradient[part], conv)
-        flat = results.reshape(16, -1, conv.outputs)
+        results = transforms.expanded(gradient[part], conv)
         total = None
         if dw is not None and images is not None:
-            pixels = _transformed(images[part], conv).reshape(16, -1, conv.inputs)
-            total = np.matmul(flat.transpose(0, 2, 1), pixels)
+            total = np.matmul(results.transpose(0, 2, 1), transforms.pixels(images[part], conv))
         if target is not None and kernel is not None:
-            _spread(_products(results, kernel).reshape(*results.shape[:5], conv.inputs), conv, target[part])
+            transforms.spread(_products(results, kernel), conv, target[part])
         return total
 
     totals = [total for total in threads.each(work, _parts(conv)) if total is not None]
@@ -97,12 +110,75 @@ def _array(name: str, shape: tuple[int, ...], dtype: np.dtype[np.floating]) -> H
     return scratch.array(f"winograd {name}", shape, dtype)
 
 
-def _products(left: HostArray, kernel: HostArray) -> HostArray:
+def _products(tiles: HostArray, kernel: HostArray) -> HostArray:
     """Each of the 16 matrices of tiles by its matrix of the kernel."""
-    rows = left.reshape(16, -1, left.shape[-1])
-    products = _array("products", (16, rows.shape[1], kernel.shape[2]), left.dtype)
-    np.matmul(rows, kernel, out=products)
+    products = _array("products", (16, tiles.shape[1], kernel.shape[2]), tiles.dtype)
+    np.matmul(tiles, kernel, out=products)
     return products
+
+
+class _Transforms:
+    """Between images ``(images, height, width, channels)`` and 16 matrices ``(tiles, channels)``."""
+
+    @staticmethod
+    def pixels(images: HostArray, conv: Conv2d[int]) -> HostArray:
+        return _transformed(images, conv).reshape(16, -1, conv.inputs)
+
+    @staticmethod
+    def spread(tiles: HostArray, conv: Conv2d[int], dx: HostArray) -> None:
+        """The adjoint of `pixels`. The tiles are lost."""
+        _spread(tiles.reshape(4, 4, *_grid(conv), -1, conv.inputs), conv, dx)
+
+    @staticmethod
+    def write_results(tiles: HostArray, bias: HostArray | None, conv: Conv2d[int], results: HostArray) -> None:
+        """To the results. The tiles are lost."""
+        _write_results(tiles.reshape(4, 4, *_grid(conv), -1, conv.outputs), bias, results)
+
+    @staticmethod
+    def expanded(gradient: HostArray, conv: Conv2d[int]) -> HostArray:
+        """The adjoint of `write_results`."""
+        return _expanded(gradient, conv).reshape(16, -1, conv.outputs)
+
+
+class _CompiledTransforms(_Transforms):
+    """The same by Numba, each in one pass."""
+
+    @staticmethod
+    @override
+    def pixels(images: HostArray, conv: Conv2d[int]) -> HostArray:
+        tiles = _array("transformed", (16, len(images) * prod(_grid(conv)), conv.inputs), images.dtype)
+        _jit().transform(images, conv.rows.before, conv.columns.before, *_grid(conv), tiles)
+        return tiles
+
+    @staticmethod
+    @override
+    def spread(tiles: HostArray, conv: Conv2d[int], dx: HostArray) -> None:
+        _jit().spread(tiles, conv.rows.before, conv.columns.before, *_grid(conv), dx)
+
+    @staticmethod
+    @override
+    def write_results(tiles: HostArray, bias: HostArray | None, conv: Conv2d[int], results: HostArray) -> None:
+        assert bias is not None, "zeros stand for none"
+        _jit().results(tiles, bias, *_grid(conv), results)
+
+    @staticmethod
+    @override
+    def expanded(gradient: HostArray, conv: Conv2d[int]) -> HostArray:
+        tiles = _array("expanded", (16, len(gradient) * prod(_grid(conv)), conv.outputs), gradient.dtype)
+        _jit().expand(gradient, *_grid(conv), tiles)
+        return tiles
+
+
+@cache
+def _jit() -> ModuleType:
+    from moonxi.backends.numpy.jit import winograd  # which imports Numba
+
+    return winograd
+
+
+def _grid(conv: Conv2d[int]) -> tuple[int, int]:
+    """Tiles down and across."""
+    return _tiles(conv.rows), _tiles(conv.columns)
 
 
 # -- kernel -----------------------------------------------------------------------------------------------------------
