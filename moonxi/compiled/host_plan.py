@@ -38,7 +38,7 @@ class HostPlan:
         self._orders = orders
         self._backend = backend
         self._uses = Uses(graph)
-        self._numba = "numba" not in without
+        self._without = without
         self._routines: dict[int, Routine] = {}
         fusions = [one for one in found(graph, self._uses, self._is_elementwise, without) if self._has_routine(one)]
         self._groups = grouped(graph, self._is_elementwise, "fusion" not in without, fusions)
@@ -137,7 +137,8 @@ class HostPlan:
             return False
         forms = [self._form(number) for number in fusion.operands]
         results = [None if number is None else self._form(number) for number in fusion.results]
-        routine = maker(Request(forms, results, dict(fusion.options), self._numba))
+        numba, large_tiles = "numba" not in self._without, "large_tiles" not in self._without
+        routine = maker(Request(forms, results, dict(fusion.options), numba, large_tiles))
         if routine is None:
             return False
         self._routines[id(fusion)] = routine
@@ -302,10 +303,10 @@ class HostPlan:
     def _write_fusion(self, fusion: Fusion) -> None:
         if fusion.pack is not None:
             self._results.update(number for number in fusion.results if number is not None)
-            names = ", ".join(f"v{number}" for number in fusion.results)
+            names = "".join(f"v{number}, " for number in fusion.results)
             program = self._named(self._programs[id(fusion)], "program")
-            arguments = ", ".join(f"v{number}" for number in fusion.operands)
-            self._line(f"{names}, = {program}({arguments})", fusion.nodes[0])
+            operands = ", ".join(f"v{number}" for number in fusion.operands)
+            self._line(f"{names}= {program}({operands})", fusion.nodes[0])
             return
         results = ["None" if number is None else self._destination(number) for number in fusion.results]
         arguments = [f"v{number}" for number in fusion.operands]

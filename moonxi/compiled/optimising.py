@@ -13,6 +13,7 @@ type Pass = Literal[
     "dead_code",
     "relu_masks",
     "convolutions",
+    "large_tiles",
     "normalisations",
     "poolings",
     "sums_of_squares",

@@ -50,6 +50,8 @@ class Request:
     options: dict[str, object]
     numba: bool
     """Whether Numba may be used."""
+    large_tiles: bool = True
+    """Whether convolutions may take fewer multiplications at the cost of larger rounding errors."""
 
 
 type Routine = Callable[..., None]

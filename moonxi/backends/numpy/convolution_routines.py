@@ -19,15 +19,15 @@ def forward(request: Request) -> Routine:
     """Images, weight and perhaps a bias to the result."""
     x, weight, *_ = (form.shape for form in request.operands)
     conv = shapes.conv2d(x, weight, **_options(request))
-    by_tiles = winograd.pays(conv)
+    tiles = winograd.tiles_for(conv, large=request.large_tiles, numba=request.numba)
 
     def run(x: HostArray, weight: HostArray, bias: HostArray | None = None, *, out: Outs) -> None:
         (y,) = out
         assert y is not None, "somebody needs the result"
-        if by_tiles:
-            winograd.convolve(x, weight, bias, conv, y, numba=request.numba)
-        else:
+        if tiles is None:
             convolution.convolve(x, weight, bias, conv, y)
+        else:
+            winograd.convolve(x, weight, bias, conv, tiles, y)
 
     return run
 
@@ -39,12 +39,12 @@ def gradients(request: Request) -> Routine:
     images = x if of_images is None else of_images.shape
     kernel = weight if of_weight is None else of_weight.shape
     conv = shapes.conv2d(images, kernel, **_options(request))
-    by_tiles = winograd.pays(conv)
+    tiles = winograd.tiles_for(conv, large=request.large_tiles, numba=request.numba)
 
     def run(x: HostArray, dy: HostArray, weight: HostArray, *, out: Outs) -> None:
         dx, dw = out
-        if by_tiles:
-            winograd.gradients(x, dy, weight, conv, dx, dw, numba=request.numba)
+        if tiles is not None:
+            winograd.gradients(x, dy, weight, conv, tiles, dx, dw)
             return
         if dx is not None:
             convolution.input_grad(dy, weight, conv, dx)

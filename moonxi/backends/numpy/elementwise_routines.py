@@ -1,7 +1,7 @@
 """Element-wise programs for compiled steps, block by block, so that what lies between the steps stays in the cache."""
 
 from collections.abc import Callable, Mapping
-from typing import Final, cast
+from typing import Any, Final, cast
 
 import numpy as np
 
@@ -24,7 +24,7 @@ def program(request: Request) -> Routine:
     found = cast(Program, request.options["program"])
     dtype = cast("np.dtype[np.floating]", request.operands[0].dtype)
     places = _memory(found)
-    kinds = {place: np.dtype(np.bool_) if found.steps[n].mask else dtype for n, place in places.items()}
+    kinds: dict[int, Any] = {place: np.dtype(np.bool_) if found.steps[n].mask else dtype for n, place in places.items()}
     steps = _written(found, dtype, places)
 
     def run(*operands: HostArray, out: tuple[HostArray, ...]) -> None:

@@ -71,8 +71,8 @@ def gradient(request: Request) -> Routine:
         incoming = gradients[0] if plainly else dx if incoming_out is None else rows.to_write(incoming_out)
 
         def sums(part: slice, total: Totals, product: Totals) -> None:
-            arrays = (one[part] for one in (gradients[0], more, mask, incoming))
-            jit.gradient_sums(source[part], middle, *arrays, total, product)
+            mine, target = gradients[0][part], incoming[part]
+            jit.gradient_sums(source[part], middle, mine, more[part], mask[part], target, total, product)
 
         total, product = rows.totals(sums, 2)
         root = np.sqrt(variance.astype(np.float64) + eps)

@@ -8,6 +8,7 @@ Routine ``elementwise``: operands are the arrays and the scalars of the option `
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import Final
 
@@ -20,27 +21,35 @@ _LEAST: Final = 1 << 15
 """Elements from which on it is worth while for a single tensor."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Time:
+    """What is computed once: from which arrays, and which results of it somebody needs."""
+
+    nodes: list[Node]
+    arrays: list[int]
+    results: list[int]
+
+
 def packing(graph: Graph, uses: Uses, elementwise: Callable[[Node], bool], /) -> list[Fusion]:
     """One for each set of equal computations, of which nothing but results of the step is needed elsewhere."""
-    alike: defaultdict[object, list[tuple[list[Node], list[int], list[int]]]] = defaultdict(list)
+    alike: defaultdict[tuple[Program, object, tuple[int, ...]], list[_Time]] = defaultdict(list)
     for nodes in _components(graph, uses, _candidates(graph, uses, elementwise)):
         arrays, scalars, program = _program(graph, uses, nodes)
         results = [nodes[register - len(arrays) - len(scalars)].results[0] for register in program.results]
-        key = program, graph.specs[results[0]].dtype, tuple(scalars)
-        alike[key].append((nodes, arrays, results))
+        alike[program, graph.specs[results[0]].dtype, tuple(scalars)].append(_Time(nodes, arrays, results))
     fusions: list[Fusion] = []
-    for (program, _, scalars), several in alike.items():
-        if len(several) == 1 and prod(graph.specs[several[0][2][0]].shape) < _LEAST:
+    for (program, _, same), times in alike.items():
+        if len(times) == 1 and prod(graph.specs[times[0].results[0]].shape) < _LEAST:
             continue
         pack = Pack(
-            tuple(zip(*(arrays for _, arrays, _ in several), strict=True)),
-            tuple(zip(*(results for _, _, results in several), strict=True)),
-            scalars,
+            tuple(zip(*(time.arrays for time in times), strict=True)),
+            tuple(zip(*(time.results for time in times), strict=True)),
+            same,
         )
-        nodes = tuple(node for nodes, _, _ in several for node in nodes)
-        operands = *(number for slot in pack.arrays for number in slot), *scalars
-        results = tuple(number for slot in pack.results for number in slot)
-        fusions.append(Fusion("elementwise", nodes, operands, results, (("program", program),), pack=pack))
+        fused = tuple(node for time in times for node in time.nodes)
+        operands = *(number for slot in pack.arrays for number in slot), *same
+        given_out = tuple(number for slot in pack.results for number in slot)
+        fusions.append(Fusion("elementwise", fused, operands, given_out, (("program", program),), pack=pack))
     return fusions
 
 
