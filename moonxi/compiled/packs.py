@@ -36,7 +36,7 @@ class Layout:
 
     def new(self) -> "Packed":
         """A pack of any content."""
-        return Packed(np.empty(self.size, self.dtype), self)
+        return Packed(self)
 
     def views(self, flat: NDArray[np.generic]) -> list[NDArray[np.generic]]:
         """The tensors in a pack."""
@@ -49,15 +49,19 @@ class Packed:
 
     __slots__ = ("alone", "flat", "views")
 
-    def __init__(self, flat: NDArray[np.generic], layout: Layout) -> None:
-        self.flat = flat
-        self.views = layout.views(flat)
-        self.alone = sys.getrefcount(self.flat)
+    def __init__(self, layout: Layout) -> None:
+        self.flat: NDArray[np.generic] = np.empty(layout.size, layout.dtype)
+        self.views = layout.views(self.flat)
+        self.alone = self._holders()
+
+    def _holders(self) -> int:
+        """How many hold the memory: the pack itself, its views, and views of those, which NumPy lets hold it too."""
+        return sys.getrefcount(self.flat)
 
     @property
     def is_free(self) -> bool:
         """Whether nobody else holds it, a tensor in it or a view of one."""
-        return sys.getrefcount(self.flat) <= self.alone and not _any_held(self.views, _UNHELD)
+        return self._holders() <= self.alone and not _any_held(self.views, _UNHELD)
 
 
 def _any_held(views: list[NDArray[np.generic]], unheld: int) -> bool:
