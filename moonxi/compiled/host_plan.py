@@ -83,10 +83,15 @@ class HostPlan:
         return "\n".join(self._told(text, self._node_at.get(place)) for place, text in enumerate(self._lines, 1))
 
     def _told(self, text: str, node: Node | None) -> str:
-        told = re.sub(r"\b(?:number|setting)\d+\b", lambda name: repr(self._globals[name[0]]), text)
+        def shown(name: re.Match[str]) -> str:
+            value = self._globals[name[0]]
+            return str(value) if isinstance(value, np.ndarray) else repr(value)
+
+        told = re.sub(r"\b(?:number|setting)\d+\b", shown, text)
         if node is None:
             return re.sub(r"\btake\d+\b", "take", told)
         told = re.sub(r"\bkernel\d+\b", node.operation.strip("_"), told)
+        told = re.sub(r"\bprogram\d+\b", "program", told)
         return f"{told}  # {Path(node.line.file).name}:{node.line.number}"
 
     @property
