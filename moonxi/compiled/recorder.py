@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 
 from moonxi.compiled.graph import Array, Graph, Holder, Line, Node, Operand, Spec, operands
-from moonxi.errors import CompileError
+from moonxi.errors import CompileError, MoonxiError
 from moonxi.key import Key
 from moonxi.shape_tensor import ShapeTensor
 from moonxi.traits import DerivedImage, Labels, Mask
@@ -65,7 +65,11 @@ class Recorder:
         written = tuple(self._written(one, operation) for one in arguments)
         named = tuple((name, self._written(one, operation)) for name, one in options.items())
         symbolic = [self._symbolic(one) for one in written]
-        result = getattr(ShapeTensor, operation)(*symbolic, **{name: self._symbolic(one) for name, one in named})
+        try:
+            result = getattr(ShapeTensor, operation)(*symbolic, **{name: self._symbolic(one) for name, one in named})
+        except MoonxiError as error:  # what a person has is a tensor of the backend
+            error.args = (str(error).replace("ShapeTensor", self.backend.__name__),)
+            raise
         several = isinstance(result, tuple)
         parts = result if isinstance(result, tuple) else (result,)
         holders: tuple[Holder, ...] = tuple(type(one) if isinstance(one, Labels | Mask) else None for one in parts)

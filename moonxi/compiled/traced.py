@@ -34,6 +34,33 @@ class TracedTensor(DerivedImage["TracedTensor"]):
     def __repr__(self) -> str:
         return f"TracedTensor %{self.number} {self.spec}"
 
+    @property  # type: ignore[misc]  # for the type checker it is an attribute
+    def __class__(self) -> type:
+        """The class of the backend: to ``isinstance``, and so to checks of annotations, it is one of its tensors."""
+        return self.recorder.backend
+
+    def __getattr__(self, name: str) -> NoReturn:
+        """What only the backend has."""
+        backend = self.recorder.backend
+        if not hasattr(backend, name):
+            raise AttributeError(f"{backend.__name__!r} object has no attribute {name!r}")
+        if name.startswith("__"):
+            raise self._refused("NumPy", "NumPy's own functions cannot be recorded; use operations of the tensor")
+        raise CompileError(
+            f"{name}: at {users_line()}: {backend.__name__} has it and other tensor classes have not: a compiled step "
+            "is made of the operations that all have; do this outside of the step"
+        )
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: object, /) -> Self:
+        return self
+
+    @override
+    def __reduce_ex__(self, protocol: object, /) -> NoReturn:
+        raise self._refused("pickle", "store tensors outside of the step")
+
     @property
     @override
     def shape(self) -> Shape:

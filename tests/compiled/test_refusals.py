@@ -1,11 +1,15 @@
 """What cannot be compiled is refused at the user's line, and what changes is traced anew."""
 
+import copy
+import pickle
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from beartype import beartype
+from jaxtyping import Float, jaxtyped
 
 import moonxi as mx
 from moonxi.errors import CompileError, LabelError, OperandError, ShapeError
@@ -69,6 +73,70 @@ def test_reading_an_element_is_an_error_that_names_the_users_line(step: Callable
     with pytest.raises(CompileError, match=text) as caught:
         mx.compile(step)(CPU.ones((3,)))
     assert f"test_refusals.py:{line}" in str(caught.value)
+
+
+def test_a_traced_tensor_is_one_of_its_backend_to_isinstance_and_annotations() -> None:
+    def step(x: Host, layer: mx.nn.Linear[Host]) -> Host:
+        classes: list[type] = [mx.NpArray, mx.ShapeTensor]
+        y = only_on_numpy(layer.forward(x))
+        return y * 3.0 if [isinstance(x, one) for one in classes] == [True, False] else y
+
+    x, layer = CPU.normal((2, 3), mx.Key(0)), mx.nn.Linear.init(3, 2, like=CPU, key=mx.Key(1))
+    compiled = mx.compile(step)
+    for _ in range(2):
+        assert np.array_equal(compiled(x, layer).to_host(), step(x, layer).to_host())
+
+
+@jaxtyped(typechecker=beartype)
+def only_on_numpy(x: Float[mx.NpArray[mx.F32], "batch 2"]) -> Float[mx.NpArray[mx.F32], "2 batch"]:
+    return x.permute((1, 0))
+
+
+def test_a_traced_tensor_may_be_copied_and_not_pickled() -> None:
+    def step(x: Host) -> tuple[Host, Host]:
+        return copy.copy(x), copy.deepcopy(x) * 2.0
+
+    one, other = mx.compile(step)(CPU.full((), 3.0))
+    assert (one.item(), other.item()) == (3.0, 6.0)
+
+    def pickles(x: Host) -> Host:
+        result: Host = pickle.loads(pickle.dumps(x))
+        return result
+
+    with pytest.raises(CompileError, match=r"pickle: TracedTensor .* store tensors outside of the step"):
+        mx.compile(pickles)(CPU.ones(()))
+
+
+def test_what_only_the_backend_has_is_refused_with_advice() -> None:
+    def numpy(x: Host) -> Host:
+        return x.from_host(np.from_dlpack(x))
+
+    with pytest.raises(
+        CompileError, match=r"NumPy: TracedTensor .*test_refusals.py:\d+ .* use operations of the tensor"
+    ):
+        mx.compile(numpy)(CPU.ones(()))
+
+    def own(x: Host) -> Host:
+        return x.from_host(np.array(x.kernel("exp") is None))
+
+    with pytest.raises(CompileError, match=r"kernel: at .*test_refusals.py:\d+: NpArray has it and other"):
+        mx.compile(own)(CPU.ones(()))
+
+    def nothing(x: Host) -> Host:
+        result: Host = x.no_such_thing  # type: ignore[attr-defined]  # that is the mistake
+        return result
+
+    with pytest.raises(AttributeError, match="'NpArray' object has no attribute 'no_such_thing'"):
+        mx.compile(nothing)(CPU.ones(()))
+
+
+def test_errors_name_the_class_that_the_user_has() -> None:
+    def step(x: Host) -> Host:
+        result: Host = x * np.float32(2.0)  # type: ignore[operator]  # that is the mistake
+        return result
+
+    with pytest.raises(OperandError, match=r"multiply: NpArray\[F32\] with float32: both operands must be NpArray"):
+        mx.compile(step)(CPU.ones(()))
 
 
 def test_the_error_says_where_the_value_was_made() -> None:
