@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from beartype import beartype
 from jaxtyping import Float, jaxtyped
+from numpy.typing import NDArray
 
 import moonxi as mx
 from moonxi.errors import CompileError, LabelError, OperandError, ShapeError
