@@ -110,7 +110,8 @@ def test_a_traced_tensor_may_be_copied_and_not_pickled() -> None:
 
 def test_what_only_the_backend_has_is_refused_with_advice() -> None:
     def numpy(x: Host) -> Host:
-        return x.from_host(np.from_dlpack(x))
+        array: NDArray[np.float32] = np.from_dlpack(x).astype(np.float32)
+        return x.from_host(array)
 
     with pytest.raises(
         CompileError, match=r"NumPy: TracedTensor .*test_refusals.py:\d+ .* use operations of the tensor"
