@@ -12,6 +12,7 @@ from moonxi import losses, metrics, nn, optim, settings
 from moonxi.data import Crop, Cutout, DataLoader, Flip, LabelledArrays, Normalize, Position
 from moonxi.dims import symbol
 from moonxi.errors import MoonxiError, OptionError
+from moonxi.train import Checkpoints, EarlyStopping, Trainer
 
 LIKE = mx.numpy()
 KEY = mx.Key(0)
@@ -25,6 +26,16 @@ SAMPLES = LabelledArrays(LIKE, np.zeros((4, 1)), np.zeros(4, np.int64))
 def any_of(value: object) -> Any:
     """A value of which no checker knows the type."""
     return value
+
+
+def line_loss[T: mx.MlpTensor](model: nn.Linear[T], batch: mx.Labelled[T], mode: mx.Mode) -> T:
+    return losses.cross_entropy(losses.Logits(model.forward(batch.x)), batch.labels)
+
+
+def trained(*, epochs: int, accumulate: int = 1, progress: bool = False) -> None:
+    model = nn.Linear.init(1, 2, like=LIKE, key=KEY)
+    trainer = Trainer(model, line_loss, optim.Sgd(lr=0.1), key=KEY)
+    trainer.fit(DataLoader(SAMPLES, batch_size=2), epochs=epochs, accumulate=accumulate, progress=progress)
 
 
 REFUSED: dict[str, Callable[[], object]] = {
@@ -128,6 +139,16 @@ REFUSED: dict[str, Callable[[], object]] = {
     "TopK: k=True: expected a whole Python number": lambda: metrics.TopK(True),
     "ConfusionMatrix: classes=2.0: expected a whole Python number": lambda: metrics.ConfusionMatrix(any_of(2.0)),
     "Auroc: classes='2': expected a whole Python number": lambda: metrics.Auroc(any_of("2")),
+    # training
+    "EarlyStopping: patience=1.5: expected a whole Python number": lambda: EarlyStopping(patience=any_of(1.5)),
+    "EarlyStopping: least=nan: must be finite and not negative": lambda: EarlyStopping(patience=1, least=nan),
+    "Checkpoints: every=0: must be at least 1": lambda: Checkpoints("folder", every=0),
+    "Checkpoints: keep_last=True: expected a whole Python number": lambda: Checkpoints("folder", keep_last=True),
+    "Checkpoints: keep_best=-1: must be at least 0": lambda: Checkpoints("folder", keep_best=-1),
+    "fit: epochs=1.5: expected a whole Python number": lambda: trained(epochs=any_of(1.5)),
+    "fit: epochs=True: expected a whole Python number": lambda: trained(epochs=True),
+    "fit: accumulate=0: must be at least 1": lambda: trained(epochs=1, accumulate=0),
+    "fit: progress='no': expected True or False": lambda: trained(epochs=1, progress=any_of("no")),
     # keys and data
     "Key.split: count=-1: must be at least 0": lambda: KEY.split(-1),
     "Key.split: count=1.5: expected a whole Python number": lambda: KEY.split(any_of(1.5)),

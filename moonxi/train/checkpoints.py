@@ -9,6 +9,7 @@ from typing import Final, Literal
 
 from moonxi.errors import CheckpointError, OptionError
 from moonxi.optim import EmaState, OptimizerState
+from moonxi.settings import flags, whole
 from moonxi.train.checkpoint import Checkpoint, Stored, read_checkpoint, write_checkpoint
 from moonxi.train.json_fields import Json
 from moonxi.train.place import Place
@@ -39,12 +40,11 @@ class Checkpoints:
     damaged: Literal["refuse", "skip"] = "refuse"
 
     def __post_init__(self) -> None:
-        if self.every is not None and self.every < 1:
-            raise OptionError(f"Checkpoints: every={self.every}: must be at least 1 step, or None")
-        if self.keep_last < 1 or self.keep_best < 0:
-            raise OptionError(
-                f"Checkpoints: keep_last={self.keep_last}, keep_best={self.keep_best}: the last one at least is kept"
-            )
+        if self.every is not None:
+            whole("Checkpoints", 1, every=self.every)
+        whole("Checkpoints", 1, keep_last=self.keep_last)
+        whole("Checkpoints", 0, keep_best=self.keep_best)
+        flags("Checkpoints", higher_is_better=self.higher_is_better)
         if self.damaged not in ("refuse", "skip"):
             raise OptionError(f'Checkpoints: damaged={self.damaged!r}: it is "refuse" or "skip"')
 

@@ -3,6 +3,7 @@
 from math import inf
 from typing import Final, override
 
+from moonxi import settings
 from moonxi.errors import OptionError
 from moonxi.train.callback import Callback, Run
 from moonxi.train.history import EpochRecord
@@ -19,10 +20,9 @@ class EarlyStopping(Callback[object]):
     def __init__(
         self, metric: str = "loss", *, patience: int, least: float = 0.0, higher_is_better: bool = False
     ) -> None:
-        if patience < 1:
-            raise OptionError(f"EarlyStopping: patience={patience}: must be at least 1 epoch")
-        if not least >= 0.0:
-            raise OptionError(f"EarlyStopping: least={least}: must not be negative")
+        settings.whole("EarlyStopping", 1, patience=patience)
+        settings.numbers("EarlyStopping", settings.NOT_NEGATIVE, least=least)
+        settings.flags("EarlyStopping", higher_is_better=higher_is_better)
         self.metric: Final = metric
         self.patience: Final = patience
         self.least: Final = least

@@ -12,6 +12,7 @@ from moonxi.key import Key
 from moonxi.nn import Mode, check_writable, save
 from moonxi.nn.loss_function import expect_loss
 from moonxi.optim import Ema, EmaState, MlpOptimizer, Optimizer, OptimizerState, Predicate, mean_gradients
+from moonxi.settings import flags, whole
 from moonxi.shapes import fail
 from moonxi.train.batches import Batches, BatchOf, TrainableModel
 from moonxi.train.callback import Callback
@@ -289,10 +290,9 @@ class Trainer[T: Tensor, M, B]:
         Raises `NonFiniteError` as `step` does, and before the first step `CheckpointError` if nothing can be written,
         or the folder has checkpoints of another run, and `OptionError` for a negative number of epochs, ``accumulate``
         < 1 and ``resume`` without checkpoints."""
-        if epochs < 0:
-            raise OptionError(f"fit: epochs={epochs}: the number of epochs is not negative")
-        if accumulate < 1:
-            raise OptionError(f"fit: accumulate={accumulate}: an update is from at least 1 batch")
+        whole("fit", 0, epochs=epochs)
+        whole("fit", 1, accumulate=accumulate)
+        flags("fit", progress=progress, resume=resume)
         if resume and checkpoints is None:
             raise OptionError("fit: resume=True without checkpoints: name the folder, checkpoints=Checkpoints(folder)")
         if save_to is not None:

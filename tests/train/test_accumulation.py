@@ -60,7 +60,7 @@ def test_a_part_that_is_not_finite_leaves_model_and_state_as_they_were() -> None
 
 
 def test_an_update_from_no_batch_is_refused() -> None:
-    with pytest.raises(OptionError, match=r"^fit: accumulate=0: an update is from at least 1 batch$"):
+    with pytest.raises(OptionError, match=r"^fit: accumulate=0: must be at least 1$"):
         new_trainer().fit(DataLoader(dataset(), batch_size=8), epochs=1, accumulate=0)
 
 

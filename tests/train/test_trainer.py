@@ -181,5 +181,5 @@ def test_a_place_that_cannot_be_written_is_refused_before_the_first_step(tmp_pat
 
 
 def test_a_negative_number_of_epochs_is_refused() -> None:
-    with pytest.raises(OptionError, match=r"^fit: epochs=-3: the number of epochs is not negative$"):
+    with pytest.raises(OptionError, match=r"^fit: epochs=-3: must be at least 0$"):
         new_trainer().fit(DataLoader(dataset(), batch_size=8), epochs=-3)
