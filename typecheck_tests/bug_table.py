@@ -17,8 +17,8 @@ import expectations
 
 HERE: Final = Path(__file__).resolve().parent
 PAGE: Final = HERE.parent / "docs" / "bug-suite.md"
-REJECTED, IMPOSSIBLE, CAUGHT, OPEN = "rejected by mypy", "impossible by construction", "caught at run time", "not yet"
-_NAME = re.compile(r"(?P<kind>wrong|impossible|open)_(?P<number>b\d{3})_(?P<title>\w+)$")
+REJECTED, IMPOSSIBLE, CAUGHT = "rejected by mypy", "impossible by construction", "caught at run time"
+_NAME = re.compile(r"(?P<kind>wrong|impossible)_(?P<number>b\d{3})_(?P<title>\w+)$")
 _NOTICES = "PyTorch notices: "
 _RUN = re.compile(r"#\s*R:\s*(?P<error>\w+): (?P<message>.*)$")
 _HEAD: Final = f"""# The bug suite
@@ -86,13 +86,9 @@ def problems() -> list[str]:
 def page() -> str:
     """The whole page."""
     found = bugs()
-    counts = {kind: sum(bug.kind == kind for bug in found) for kind in (REJECTED, IMPOSSIBLE, CAUGHT, OPEN)}
+    counts = {kind: sum(bug.kind == kind for bug in found) for kind in (REJECTED, IMPOSSIBLE, CAUGHT)}
     parts = [_HEAD, "| | mistakes | of all |", "|---|---|---|"]
-    parts += [
-        f"| {kind} | {number} | {100 * number / len(found):.0f} % |"
-        for kind, number in counts.items()
-        if number or kind != OPEN
-    ]
+    parts += [f"| {kind} | {number} | {100 * number / len(found):.0f} % |" for kind, number in counts.items()]
     parts += [f"| all | {len(found)} | |", ""]
     silent = sum(bug.notices.startswith(("never", "warns")) for bug in found)
     parts += [f"Of {silent} of them PyTorch says nothing, or no more than a warning.", ""]
@@ -126,7 +122,7 @@ def _bug(
     story, _, notices = (ast.get_docstring(node) or "").partition(f"\n\n{_NOTICES}")
     lines = range(node.lineno, (node.end_lineno or node.lineno) + 1)
     codes = tuple(dict.fromkeys(one.code for one in marks if one.line in lines))
-    kind = {"impossible": IMPOSSIBLE, "open": OPEN}.get(name["kind"], REJECTED if codes else CAUGHT)
+    kind = IMPOSSIBLE if name["kind"] == "impossible" else REJECTED if codes else CAUGHT
     return Bug(
         number=name["number"].upper(),
         category=file.stem,

@@ -12,7 +12,8 @@ TENSOR_MIX: Final = ErrorCode("tensor-mix", "Report calls and annotations that m
 TENSOR_SHAPE: Final = ErrorCode("tensor-shape", "Report operations on tensors whose shapes do not fit", "moonxi")
 TENSOR_BROADCAST: Final = ErrorCode("tensor-broadcast", "Report axes that meet themselves in broadcasting", "moonxi")
 TENSOR_RESHAPE: Final = ErrorCode("tensor-reshape", "Report reshapes that mix named axes up", "moonxi")
-SHAPE_CODES: Final = (TENSOR_SHAPE, TENSOR_BROADCAST, TENSOR_RESHAPE)
+TENSOR_AXIS: Final = ErrorCode("tensor-axis", "Report a softmax over samples, or past the classes", "moonxi")
+SHAPE_CODES: Final = (TENSOR_SHAPE, TENSOR_BROADCAST, TENSOR_RESHAPE, TENSOR_AXIS)
 TENSOR_SCORES: Final = ErrorCode("tensor-scores", "Report scores made from what they are not", "moonxi")
 TENSOR_UNUSED: Final = ErrorCode("tensor-unused", "Report new values that are dropped", "moonxi")
 

@@ -24,6 +24,13 @@ def test_every_mistake_is_told_once() -> None:
     assert bug_table.problems() == []
 
 
+def test_most_mistakes_are_rejected_before_anything_runs() -> None:
+    kinds = [bug.kind for bug in bug_table.bugs()]
+    assert len(kinds) == 74
+    assert kinds.count(bug_table.REJECTED) >= 0.7 * len(kinds)
+    assert kinds.count(bug_table.CAUGHT) <= 0.05 * len(kinds)
+
+
 @pytest.mark.parametrize("bug", CAUGHT)
 def test_the_wrong_program_fails_at_the_line_and_with_the_words_that_it_states(bug: Any) -> None:
     [file] = [one for one in FILES if (one.parent.name, one.stem) == ("bugs", bug.category)]

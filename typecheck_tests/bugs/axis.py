@@ -11,7 +11,7 @@ from moonxi.losses import Logits
 type Host = NpArray[F32]
 
 
-def open_b055_softmax_over_the_batch() -> None:
+def wrong_b055_softmax_over_the_batch() -> None:
     """The softmax at the end of a classifier goes over the batch, and the classes of a sample do not sum to 1.
 
     PyTorch notices: never
@@ -22,10 +22,8 @@ def open_b055_softmax_over_the_batch() -> None:
         out: nn.Linear[T]
 
         def forward(self, x: Float[T, "batch features"]) -> Float[T, "batch classes"]:
-            scores: Float[T, "batch classes"] = self.out.forward(x)
-            return scores.softmax(0)
-
-    print(Classifier)
+            scores = self.out.forward(x)
+            return scores.softmax(0)  # E: [tensor-axis] axis 0: over batch
 
 
 def right_b055_softmax_over_the_batch() -> None:
@@ -34,7 +32,7 @@ def right_b055_softmax_over_the_batch() -> None:
         out: nn.Linear[T]
 
         def forward(self, x: Float[T, "batch features"]) -> Float[T, "batch classes"]:
-            scores: Float[T, "batch classes"] = self.out.forward(x)
+            scores = self.out.forward(x)
             return scores.softmax(1)
 
     like = mx.numpy()
@@ -42,12 +40,12 @@ def right_b055_softmax_over_the_batch() -> None:
     assert abs(y[0].sum().item() - 1.0) < 1e-6
 
 
-def open_b056_log_softmax_over_the_batch[T: mx.Tensor](logits: Float[T, "128 120"]) -> Float[T, "128 120"]:
+def wrong_b056_log_softmax_over_the_batch[T: mx.Tensor](logits: Float[T, "batch 120"]) -> Float[T, "batch 120"]:
     """Of 128 rows of 120 logits, the softmax is taken over the 128.
 
     PyTorch notices: never
     """
-    return logits.log_softmax(0)
+    return logits.log_softmax(0)  # E: [tensor-axis] axis 0: over batch
 
 
 def right_b056_log_softmax_over_the_batch() -> None:
@@ -55,14 +53,14 @@ def right_b056_log_softmax_over_the_batch() -> None:
     assert abs(logits.log_probs().probs().value[0].sum().item() - 1.0) < 1e-4
 
 
-def open_b058_softmax_over_the_batch_of_options[T: mx.Tensor](
+def wrong_b058_softmax_over_the_batch_of_options[T: mx.Tensor](
     scores: Float[T, "batch options"],
 ) -> Float[T, "batch options"]:
     """Each of several options has a score in each sample; the softmax goes over the samples.
 
     PyTorch notices: never
     """
-    return scores.softmax(0) * scores
+    return scores.softmax(0) * scores  # E: [tensor-axis] axis 0: over batch
 
 
 def right_b058_softmax_over_the_batch_of_options() -> None:
@@ -72,14 +70,14 @@ def right_b058_softmax_over_the_batch_of_options() -> None:
     assert weighted(mx.numpy().ones((2, 5))).shape == (2, 5)
 
 
-def open_b059_softmax_over_the_pixels[T: mx.Tensor](
+def wrong_b059_softmax_over_the_pixels[T: mx.Tensor](
     scores: Float[T, "batch classes pixels"],
 ) -> Float[T, "batch classes pixels"]:
     """Scores of classes in each pixel go through a softmax over the pixels.
 
     PyTorch notices: never
     """
-    return scores.softmax(2)
+    return scores.softmax(2)  # E: [tensor-axis] axis 2: over pixels, and not over classes
 
 
 def right_b059_softmax_over_the_pixels() -> None:
@@ -140,8 +138,6 @@ def wrong_b062_last_step_of_another_axis() -> None:
         def forward(self, x: Float[T, "time batch n"], state: Float[T, "batch n"]) -> Float[T, "batch classes"]:
             steps: Float[T, "time batch n"] = x + self.network.forward(x, state)
             return self.out.forward(steps[:, -1])  # E: [tensor-shape] return: (time
-
-    print(Reader)
 
 
 def right_b062_last_step_of_another_axis() -> None:

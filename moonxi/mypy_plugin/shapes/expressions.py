@@ -47,6 +47,7 @@ from moonxi.mypy_plugin.shapes.arguments import Argument, expanded, given
 from moonxi.mypy_plugin.shapes.attached import attached, declared
 from moonxi.mypy_plugin.shapes.builtin_functions import builtin
 from moonxi.mypy_plugin.shapes.calls import call, initialised, made
+from moonxi.mypy_plugin.shapes.classes import check_last_axis, check_softmax
 from moonxi.mypy_plugin.shapes.composition import SEQUENTIAL, examined, forwarded
 from moonxi.mypy_plugin.shapes.comprehensions import comprehended
 from moonxi.mypy_plugin.shapes.equations import is_argument
@@ -366,6 +367,8 @@ def _call(run: Run, node: CallExpr) -> object:
         mixed = mixes_up(run.equations.shape(before), run.equations.shape(after))
         if mixed is not None:
             run.report(f"{mixed}{run.said((callee.expr, receiver))}", node, TENSOR_RESHAPE)
+    if positional:
+        check_softmax(run, node, callee.name, (callee.expr, receiver), positional[0])
     return result
 
 
@@ -406,7 +409,10 @@ def _instance(run: Run, info: TypeInfo, arguments: Sequence[Argument], node: Cal
     scores = scores_named(info.fullname)
     if scores is not None:
         held = arguments[0].value if len(arguments) == 1 else UNKNOWN
-        return scores(held) if isinstance(held, ShapeTensor) else UNKNOWN
+        if not isinstance(held, ShapeTensor):
+            return UNKNOWN
+        check_last_axis(run, node, info.name, (arguments[0].expression, held))
+        return scores(held)
     new = made(run, info, arguments, node)
     if isinstance(new, Object) and new.exact:
         examined(run, new, node)

@@ -1,0 +1,65 @@
+"""tensor-axis: a softmax over samples or past the classes; and what can be meant, of which nothing is said."""
+
+from tests.mypy_plugin.checking import Project
+
+HEAD = """
+import moonxi as mx
+from jaxtyping import Float
+from moonxi.losses import Logits, Probs
+
+
+"""
+WRONG = """
+def over_samples[T: mx.Tensor](x: Float[T, "samples 10"], y: Float[T, "*batch options"]) -> None:
+    x.softmax(0)  # here
+    y.log_softmax(0)  # here
+
+
+def past_the_classes[T: mx.Tensor](x: Float[T, "batch classes h w"], y: Float[T, "time n_classes"]) -> None:
+    x.softmax(-1)  # here
+    y.softmax(-2)  # here
+    Logits(x)  # here
+    Probs(x.permute((0, 2, 1, 3)).softmax(2))  # here
+"""
+SILENT = """
+def of_pairs[T: mx.MlpTensor](x: Float[T, "batch d"], y: Float[T, "batch d"]) -> Float[T, "batch batch"]:
+    return (x @ y.transpose()).softmax(0)
+
+
+def of_attention[T: mx.MlpTensor](q: Float[T, "batch time d"], k: Float[T, "batch keys d"]) -> T:
+    return (q @ k.transpose()).softmax(-1)
+
+
+def of_classes[T: mx.Tensor](x: Float[T, "batch classes h w"], axis: int) -> None:
+    x.softmax(1)
+    x.softmax(axis)
+    Logits(x.permute((0, 2, 3, 1))).probs()
+
+
+def of_one_axis[T: mx.Tensor](x: Float[T, "batch"], y: Float[T, "10 batch"], z: T) -> None:
+    x.softmax(0)
+    y[:, 0].softmax(0)
+    z.softmax(0)
+    Logits(z)
+
+
+def of_numbers[T: mx.Tensor](x: Float[T, "128 120"]) -> Float[T, "128 120"]:
+    return x.softmax(0)
+"""
+
+
+def test_a_softmax_over_samples_or_past_the_classes_is_reported(project: Project) -> None:
+    program = HEAD.lstrip() + WRONG
+    project.write(program=program)
+    marked = [f"program.py:{n}: [tensor-axis]" for n, line in enumerate(program.splitlines(), 1) if "# here" in line]
+    assert project.check().brief == marked
+
+
+def test_nothing_is_said_of_what_can_be_meant(project: Project) -> None:
+    project.write(program=HEAD + SILENT)
+    assert project.check().errors == []
+
+
+def test_a_line_can_be_ignored_by_the_code(project: Project) -> None:
+    project.write(program=HEAD + WRONG.replace("# here", "# type: ignore[tensor-axis]"))
+    assert project.check().errors == []
