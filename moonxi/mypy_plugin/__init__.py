@@ -1,7 +1,8 @@
 """moonxi's mypy plugin: in ``mypy.ini``, under ``[mypy]``, write ``plugins = moonxi.mypy_plugin``.
 
 It reports calls that mix tensor classes (error code ``tensor-mix``), annotated shapes that do not fit
-(``tensor-shape``), a softmax over samples (``tensor-axis``), scores made from what they are not (``tensor-scores``) and new values that are dropped
+(``tensor-shape``) or that mean something else than they seem to (``tensor-broadcast``, ``tensor-reshape``,
+``tensor-axis``), scores made from what they are not (``tensor-scores``) and new values that are dropped
 (``tensor-unused``), gives every `Module` its typed ``map``, and makes the check that a class has a trait a quick one.
 """
 
