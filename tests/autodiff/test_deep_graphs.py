@@ -20,7 +20,7 @@ DEPTH = 100_000
 
 
 def nodes() -> int:
-    return sum(isinstance(one, Grad) for one in gc.get_objects())
+    return sum(issubclass(type(one), Grad) for one in gc.get_objects())  # whatever objects say of themselves
 
 
 @contextmanager

@@ -16,7 +16,8 @@ from moonxi.losses import mse
 from moonxi.optim.wolfe import Point, strong_wolfe
 
 LIKE = mx.numpy(mx.F64)
-REFERENCES = np.load(Path(__file__).parent / "references" / "line_search.npz")
+with np.load(Path(__file__).parent / "references" / "line_search.npz") as stored:
+    REFERENCES: dict[str, NDArray[np.float64]] = dict(stored)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +62,7 @@ def of_network(model: Network[mx.NpArray[mx.F64]]) -> tuple[mx.NpArray[mx.F64], 
 
 def close(name: str, step: int, parameters: tuple[mx.NpArray[mx.F64], ...]) -> None:
     found = np.concatenate([one.to_host().reshape(-1) for one in parameters])
-    expected: NDArray[np.float64] = REFERENCES[f"{name}/after"][step]
+    expected = REFERENCES[f"{name}/after"][step]
     np.testing.assert_allclose(found, expected, rtol=0.0, atol=1e-8 * np.abs(expected).max(), err_msg=f"step {step}")
 
 
