@@ -13,6 +13,7 @@ from moonxi.nn import Eval, Train, value_and_grad
 from moonxi.nn.loss_function import called
 from moonxi.optim import Predicate, Unfrozen
 from moonxi.train.callback import Callback, Run
+from moonxi.train.precision import Precision, cast_all
 
 
 class Steps:
@@ -21,21 +22,38 @@ class Steps:
     Compiled they stay as long as that works: where one cannot be compiled, all run eagerly from then on, and a
     `CompileWarning` says why. That model, loss, optimizer and batches fit was checked where the trainer was made."""
 
-    def __init__(self, loss: Any, optimizer: Any, variable: Any, frozen: Any, ema: Any, /, *, compiled: bool) -> None:
+    def __init__(
+        self,
+        loss: Any,
+        optimizer: Any,
+        variable: Any,
+        frozen: Any,
+        ema: Any,
+        precision: Precision | None,
+        /,
+        *,
+        compiled: bool,
+    ) -> None:
+        inner, outer = (None, None) if precision is None else (precision.inner, precision.outer)
+
         # None of these calls another: what compiling compares from call to call are the variables of the function.
         def gradients(model: Any, batch: Any, key: Any) -> Any:
-            return value_and_grad(loss, model, batch, Train(key), variable=variable, frozen=frozen)
+            low, data = cast_all(model, inner), cast_all(batch, inner)
+            value, found = value_and_grad(loss, low, data, Train(key), variable=variable, frozen=frozen)
+            return value, cast_all(found, outer)
 
         def update(model: Any, state: Any, average: Any, batch: Any, key: Any) -> Any:
-            value, found = value_and_grad(loss, model, batch, Train(key), variable=variable, frozen=frozen)
-            return value, _advanced(model, found, state, average, optimizer, frozen, ema)
+            low, data = cast_all(model, inner), cast_all(batch, inner)
+            value, found = value_and_grad(loss, low, data, Train(key), variable=variable, frozen=frozen)
+            return value, _advanced(model, cast_all(found, outer), state, average, optimizer, frozen, ema)
 
         def advance(model: Any, found: Any, state: Any, average: Any) -> Any:
             return _advanced(model, found, state, average, optimizer, frozen, ema)
 
         def evaluate(model: Any, batch: Any) -> Any:
             constant = partial(constant_beside, variable)  # the loss is written for tensors under differentiation
-            value, named = called("evaluate", loss, model.map(constant), batch.map(constant), Eval())
+            low, data = cast_all(model, inner), cast_all(batch, inner)
+            value, named = called("evaluate", loss, low.map(constant), data.map(constant), Eval())
             if named is None:
                 return _value(value)
             return _value(value), {name: _value(one) for name, one in named.items()}

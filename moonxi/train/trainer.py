@@ -22,6 +22,7 @@ from moonxi.train.history import Average, EpochRecord, History
 from moonxi.train.json_fields import Json
 from moonxi.train.loop import Loop
 from moonxi.train.place import Place
+from moonxi.train.precision import other_precision
 from moonxi.train.resuming import resumable, resumed
 from moonxi.train.settings import described, described_data
 from moonxi.train.steps import FirstStep, Steps, trained
@@ -140,6 +141,34 @@ class Trainer[T: Tensor, M, B]:
         compile: bool = False,
         variable: Callable[[U], G],
     ) -> None: ...
+    @overload
+    def __init__[U: ImageModelTensor, C: ImageModelTensor, N, LossModel, LossBatch](
+        self: "Trainer[U, N, BatchOf[U, ImageGrad[C], LossBatch]]",
+        model: TrainableModel[U, ImageGrad[C], N, LossModel],
+        loss: Callable[[LossModel, LossBatch, Mode], ImageGrad[C]],
+        optimizer: MlpOptimizer,
+        /,
+        *,
+        key: Key,
+        ema: Ema | None = None,
+        frozen: Predicate | None = None,
+        compile: bool = False,
+        passes: C,
+    ) -> None: ...
+    @overload
+    def __init__[U: ImageModelTensor, C: ImageModelTensor, N, LossModel, LossBatch](
+        self: "Trainer[U, N, BatchOf[U, ImageGrad[C], LossBatch]]",
+        model: TrainableModel[U, ImageGrad[C], N, LossModel],
+        loss: Callable[[LossModel, LossBatch, Mode], tuple[ImageGrad[C], Mapping[str, ImageGrad[C]]]],
+        optimizer: MlpOptimizer,
+        /,
+        *,
+        key: Key,
+        ema: Ema | None = None,
+        frozen: Predicate | None = None,
+        compile: bool = False,
+        passes: C,
+    ) -> None: ...
     def __init__(
         self,
         model: Any,
@@ -152,6 +181,7 @@ class Trainer[T: Tensor, M, B]:
         frozen: Predicate | None = None,
         compile: bool = False,
         variable: Any = variable,
+        passes: Any = None,
     ) -> None:
         """``key`` is for everything random within the steps; it is folded with the number of the step.
 
@@ -161,6 +191,10 @@ class Trainer[T: Tensor, M, B]:
 
         With ``compile`` the steps and the evaluation are compiled, as `moonxi.compile` does it, with the same numbers.
         Where that cannot be, a `CompileWarning` says why, once, and the training is eager.
+
+        With ``passes``, a tensor of another element type, forward and backward pass and evaluation are in that type,
+        while weights, updates and averages stay in the model's: ``passes=mx.gpu(mx.BF16)`` for a model in F32. Running
+        statistics are rounded to it at each step. Raises `OptionError` unless it is of the model's class.
 
         For operations of your own, ``variable`` is that of your class of tensors under differentiation."""
         expect_loss("Trainer", loss)
@@ -175,7 +209,8 @@ class Trainer[T: Tensor, M, B]:
         self._now: tuple[M, OptimizerState[T, M], int, EmaState[T, M] | None] = (model, state, 0, average)
         self._loss = loss
         self._optimizer = optimizer
-        self._compute = Steps(loss, optimizer, variable, frozen, ema, compiled=compile)
+        self._passes = None if passes is None else other_precision(model, passes)
+        self._compute = Steps(loss, optimizer, variable, frozen, ema, self._passes, compiled=compile)
         self._key = key
         self._epochs = 0
         self._records: tuple[EpochRecord, ...] = ()
@@ -303,6 +338,7 @@ class Trainer[T: Tensor, M, B]:
             "optimizer": described(self._optimizer),
             "ema": described(self._ema),
             "frozen": described(self._frozen),
+            "passes": None if self._passes is None else self._passes.inner.name,
             "key": [self._key.low, self._key.high],
             "accumulate": accumulate,
             "data": described_data(data),

@@ -1,0 +1,71 @@
+"""Weights in one element type, passes in another."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import moonxi as mx
+from moonxi import nn, optim
+from moonxi.data import DataLoader, Labelled, LabelledArrays
+from moonxi.errors import CheckpointError, OptionError
+from moonxi.train import Checkpoints, Trainer
+from tests.train.test_trainer import loss
+
+type Wide = mx.NpArray[mx.F64]
+WIDE, SINGLE = mx.numpy(mx.F64), mx.numpy()
+
+
+def loader() -> DataLoader[Labelled[Wide]]:
+    generator = np.random.default_rng(0)
+    labels = generator.integers(0, 3, 40)
+    return DataLoader(LabelledArrays(WIDE, generator.normal(size=(40, 4)), labels), batch_size=8, seed=0)
+
+
+def new_model() -> nn.Linear[Wide]:
+    return nn.Linear.init(4, 3, like=WIDE, key=mx.Key(1))
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_the_passes_are_in_the_other_type_and_the_update_in_that_of_the_model(compiled: bool) -> None:
+    rule = optim.Sgd(lr=0.1, momentum=0.9)
+    trainer = Trainer(new_model(), loss, rule, key=mx.Key(0), passes=SINGLE, compile=compiled)
+    model, state = new_model(), rule.init(new_model())
+    for batch in loader().epoch(0):
+        low = Labelled(batch.x.cast(mx.F32), SINGLE.labels(batch.labels.to_host()))
+        (value, _), gradients = mx.value_and_grad(loss, model.map(lambda x: x.cast(mx.F32)), low, mx.Eval())
+        model, state = rule.update(model, gradients.map(lambda x: x.cast(mx.F64)), state)
+        assert trainer.step(batch)["loss"] == value.item()
+    assert trainer.model.weight.dtype is mx.F64
+    assert np.array_equal(trainer.model.weight.to_host(), model.weight.to_host())
+    single = Trainer(model.map(lambda x: x.cast(mx.F32)), loss, rule, key=mx.Key(0))
+    few = [Labelled(one.x.cast(mx.F32), SINGLE.labels(one.labels.to_host())) for one in loader().epoch(0)]
+
+    class Few:
+        def __len__(self) -> int:
+            return len(few)
+
+        def epoch(self, epoch: int, /) -> Iterator[Labelled[mx.NpArray[mx.F32]]]:
+            return iter(few)
+
+    assert trainer.evaluate(loader())["loss"] == pytest.approx(single.evaluate(Few())["loss"], rel=1e-7)
+
+
+def test_several_batches_are_added_up_in_the_type_of_the_model(tmp_path: Path) -> None:
+    trainer = Trainer(new_model(), loss, optim.Sgd(lr=0.1), key=mx.Key(0), passes=SINGLE)
+    trainer.step(*loader().epoch(0))
+    assert trainer.model.weight.dtype is mx.F64
+
+
+def test_a_run_is_not_resumed_in_another_precision(tmp_path: Path) -> None:
+    first = Trainer(new_model(), loss, optim.Sgd(lr=0.1), key=mx.Key(0), passes=SINGLE)
+    first.fit(loader(), epochs=1, progress=False, checkpoints=Checkpoints(tmp_path))
+    other = Trainer(new_model(), loss, optim.Sgd(lr=0.1), key=mx.Key(0))
+    with pytest.raises(CheckpointError, match=r"\n  passes: float32 there, nothing here\n"):
+        other.fit(loader(), epochs=2, progress=False, checkpoints=Checkpoints(tmp_path), resume=True)
+
+
+def test_passes_of_another_class_are_refused() -> None:
+    with pytest.raises(OptionError, match=r"^Trainer: passes=ShapeTensor\[F32\]: the parameters are NpArray\[F64\]: "):
+        Trainer(new_model(), loss, optim.Sgd(lr=0.1), key=mx.Key(0), passes=mx.ShapeTensor(()))
