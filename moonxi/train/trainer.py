@@ -13,7 +13,6 @@ from moonxi.nn import Mode, check_writable, save
 from moonxi.nn.loss_function import expect_loss
 from moonxi.optim import Ema, EmaState, MlpOptimizer, Optimizer, OptimizerState, Predicate, mean_gradients
 from moonxi.settings import flags, whole
-from moonxi.shapes import fail
 from moonxi.train.batches import Batches, BatchOf, TrainableModel
 from moonxi.train.callback import Callback
 from moonxi.train.checkpoints import Checkpoints
@@ -26,6 +25,7 @@ from moonxi.train.precision import other_precision
 from moonxi.train.resuming import resumable, resumed
 from moonxi.train.settings import described, described_data
 from moonxi.train.steps import FirstStep, Steps, trained
+from moonxi.train.values import values_of
 from moonxi.traits import ImageModelTensor, MlpTensor, Tensor
 
 
@@ -270,7 +270,7 @@ class Trainer[T: Tensor, M, B]:
 
     def _checked(self, result: Any, model: Any, batch: Any, key: Key) -> dict[str, float]:
         """The loss and the named scalars as numbers; where the loss is none, the gradients are looked at for why."""
-        values = _values(result)
+        values = values_of(result)
         if not isfinite(values["loss"]):
             _, gradients = self._compute.eager_gradients(model, batch, key)
             raise not_finite(self.steps, values["loss"], model.named_parameters(), gradients.named_parameters())
@@ -286,7 +286,7 @@ class Trainer[T: Tensor, M, B]:
         model = self.averaged
         for batch in data.epoch(0):
             one: Any = batch
-            average.add(_values(self._compute.evaluate(model, one)), one.size)
+            average.add(values_of(self._compute.evaluate(model, one)), one.size)
         return average.values()
 
     def predict[X, Y](self, data: Batches[X], forward: Callable[[M, X], Y], /) -> Iterator[Y]:
@@ -389,17 +389,3 @@ class Trainer[T: Tensor, M, B]:
             if progress:
                 print(f"weights saved to {os.fspath(save_to)}", flush=True)
         return history
-
-
-def _values(result: Any) -> dict[str, float]:
-    """The loss and the named scalars as numbers."""
-    value, named = result if isinstance(result, tuple) else (result, {})
-    if "loss" in named:
-        raise OptionError("loss: the named value 'loss' would hide the loss itself: give it another name")
-    for name, tensor in {"loss": value, **named}.items():
-        if not hasattr(tensor, "shape"):
-            raise OperandError(f"loss ({name}): {type(tensor).__name__}: expected a scalar tensor, without .item()")
-    for name, tensor in named.items():
-        if tensor.shape != ():
-            fail(f"loss ({name})", str(tensor.shape), "the named values beside a loss are scalars; use .mean()")
-    return {"loss": value.item(), **{name: tensor.item() for name, tensor in named.items()}}
