@@ -38,6 +38,10 @@ def trained(*, epochs: int, accumulate: int = 1, progress: bool = False) -> None
     trainer.fit(DataLoader(SAMPLES, batch_size=2), epochs=epochs, accumulate=accumulate, progress=progress)
 
 
+def doubled[T: mx.Tensor](x: T) -> T:
+    return x * 2.0
+
+
 REFUSED: dict[str, Callable[[], object]] = {
     # layers
     "BatchNorm2d: eps=-1.0: must be finite and not negative": lambda: nn.BatchNorm2d.init(2, like=LIKE, eps=-1.0),
@@ -149,6 +153,13 @@ REFUSED: dict[str, Callable[[], object]] = {
     "fit: epochs=True: expected a whole Python number": lambda: trained(epochs=True),
     "fit: accumulate=0: must be at least 1": lambda: trained(epochs=1, accumulate=0),
     "fit: progress='no': expected True or False": lambda: trained(epochs=1, progress=any_of("no")),
+    # tools
+    "check_gradients: order=0: must be at least 1": lambda: mx.check_gradients(doubled, ROW, order=0),
+    "check_gradients: step=-1.0: must be positive and finite": lambda: mx.check_gradients(doubled, ROW, step=-1.0),
+    "check_gradients: tolerance=nan: must be positive and finite": (
+        lambda: mx.check_gradients(doubled, ROW, tolerance=nan)
+    ),
+    "Profile: events=-1: must be at least 0": lambda: mx.Profile(events=-1),
     # keys and data
     "Key.split: count=-1: must be at least 0": lambda: KEY.split(-1),
     "Key.split: count=1.5: expected a whole Python number": lambda: KEY.split(any_of(1.5)),

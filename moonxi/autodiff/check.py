@@ -7,7 +7,7 @@ from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
 
-from moonxi import shapes
+from moonxi import settings, shapes
 from moonxi.autodiff import fault, lift
 from moonxi.autodiff.blas import BlasGrad
 from moonxi.autodiff.lift import constant_beside
@@ -85,6 +85,9 @@ def check_gradients(  # the overloads are the signature
     your own, ``variable`` is that of your class of tensors under differentiation: ``MyGrad.variable``."""
     if not inputs:
         raise OperandError("check_gradients: no inputs: give the tensors to differentiate with respect to")
+    settings.whole("check_gradients", 1, order=options.get("order", 1))  # of order 0 nothing would be checked
+    settings.numbers("check_gradients", settings.POSITIVE, step=options.get("step", 1.0))
+    settings.numbers("check_gradients", settings.POSITIVE, tolerance=options.get("tolerance", 1.0))
     for order in range(1, options.get("order", 1) + 1):
         _Check(f, variable, _names(f, len(inputs)), order, options).run(inputs)
 

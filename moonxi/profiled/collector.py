@@ -13,6 +13,7 @@ from moonxi.profiled import trace
 from moonxi.profiled.row import Direction, Row, table
 from moonxi.profiled.trace import Event
 from moonxi.profiled.work import Work
+from moonxi.settings import whole
 from moonxi.traits.passes import in_backward_pass
 
 
@@ -57,6 +58,7 @@ class Profile:
     return before they are done. For `save_trace` the first ``events`` calls are kept one by one."""
 
     def __init__(self, *, synchronize: Callable[[], object] = _ready, events: int = 1_000_000) -> None:
+        whole("Profile", 0, events=events)
         self._synchronize = synchronize
         self._limit = events
         self._running = _Running()
