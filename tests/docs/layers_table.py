@@ -56,6 +56,11 @@ mean over an empty batch is a `ShapeError`; where each label is the ignored one 
 mask such as `target > 0`, so that 0 and 1 cannot be taken for -1 and 1. A layer works along the last axis where PyTorch
 has several choices: reshape to normalise over more. There is no CTC loss.
 
+A tensor in a field, in lists, tuples, dicts and dataclasses there, is a parameter. In other objects (a set, a closure,
+a key of a dict, an iterator, an enumeration, an attribute of a class) nothing would train it or bring it to another
+device, so a model that has one there is refused, with advice. What a function reads from its module and what a property
+computes is not looked at.
+
 Written by `python -m tests.docs.layers_table`; a test fails when it is out of date.
 """
 LOSSES: Final = {
