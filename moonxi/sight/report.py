@@ -132,7 +132,7 @@ def _epochs(records: Sequence[EpochRecord]) -> str:
     def row(record: EpochRecord) -> list[str]:
         numbers = [_number(own[record.epoch]) if record.epoch in own else "" for own in columns.values()]
         speed = f"{record.samples_per_second:,.0f}"
-        return [str(record.epoch + 1), f"{record.steps:,}", *numbers, f"{record.seconds:.1f}", speed]
+        return [str(record.epoch + 1), f"{record.steps:,}", *numbers, f"{record.seconds:.2f}", speed]
 
     header = ["epoch", "steps", *columns, "seconds", "samples/s"]
     return table(header, map(row, records))

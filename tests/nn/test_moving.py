@@ -6,6 +6,7 @@ import pytest
 import moonxi as mx
 from moonxi import nn
 from moonxi.errors import OperandError
+from moonxi.losses import Logits, cross_entropy
 
 
 def test_a_model_moves_and_its_type_says_where() -> None:
@@ -25,3 +26,15 @@ def test_a_cast_rounds_to_another_element_type() -> None:
     assert np.array_equal(x.cast(mx.F64).to_host(), x.to_host())
     with pytest.raises(OperandError, match="cast: element type BF16: this backend computes in F32 and F64"):
         x.cast(mx.BF16)
+
+
+def test_the_labels_and_masks_of_a_batch_stay_what_they_are() -> None:
+    like = mx.numpy()
+    batch = mx.Labelled(like.from_host(np.eye(3)), like.labels(np.array([2, 0, 1])))
+    moved = batch.map(nn.to(mx.numpy(mx.F64)))
+    assert moved.x.dtype is mx.F64
+    assert np.array_equal(moved.labels.to_host(), [2, 0, 1])
+    assert moved.labels.to_host().dtype == np.int64
+    assert cross_entropy(Logits(moved.x), moved.labels).item() > 0.0
+    mask = (batch.x > 0.5).map(nn.to(mx.numpy(mx.F64)))
+    assert np.array_equal(moved.x.where(mask, 7.0).to_host(), np.where(np.eye(3) > 0.5, 1.0, 7.0))
