@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator
 
-from moonxi.compiled.matching import same
-from moonxi.compiled.structure import Again, Bound, Entries, Items, KeyLeaf, Record, Static, Structure, TensorLeaf
+from moonxi.compiled.structure import Again, Bound, Entries, Items, KeyLeaf, Record, Static, Structure, TensorLeaf, same
 
 
 def difference(before: Structure, now: Structure, names: tuple[str, ...] = ()) -> str:

@@ -4,8 +4,7 @@ from collections.abc import Callable
 from types import MethodType
 from typing import cast
 
-from moonxi.compiled.graph import exact
-from moonxi.compiled.structure import Again, Bound, Entries, Items, KeyLeaf, Record, Static, Structure, TensorLeaf
+from moonxi.compiled.structure import Again, Bound, Entries, Items, KeyLeaf, Record, Static, Structure, TensorLeaf, same
 from moonxi.key import Key
 
 type Matcher = Callable[[object], list[object] | None]
@@ -25,11 +24,6 @@ def matcher(structure: Structure, /) -> Matcher:
     lines += ["    except AttributeError:", "        return None"]
     exec("\n".join(lines), writer.names)
     return cast(Matcher, writer.names["match"])
-
-
-def same(one: object, other: object) -> bool:
-    """Whether two settings are equal in class and value."""
-    return type(one) is type(other) and exact(one) == exact(other)
 
 
 def immutable(structure: Structure, /) -> bool:

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from types import BuiltinFunctionType, FunctionType, GenericAlias, MethodType, UnionType
-from typing import TypeAliasType, TypeVar
+from typing import TypeAliasType, TypeVar, override
 
-from moonxi.compiled.graph import Spec
+from moonxi.compiled.graph import Spec, exact
 from moonxi.errors import CompileError
 from moonxi.key import Key
 from moonxi.traits import Tensor
@@ -55,11 +55,22 @@ class KeyLeaf(Structure):
     number: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Static(Structure):
-    """A value that belongs to the structure."""
+    """A value that belongs to the structure; equal is what nobody can tell apart, so that NaN equals itself."""
 
     value: object
+
+    @override
+    def __eq__(self, other: object, /) -> bool:
+        return isinstance(other, Static) and same(self.value, other.value)
+
+    __hash__ = None  # type: ignore[assignment]  # a value may have none
+
+
+def same(one: object, other: object, /) -> bool:
+    """Whether two settings are equal in class and value."""
+    return type(one) is type(other) and exact(one) == exact(other)
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,6 +113,6 @@ def test_random_training_steps_are_compiled_right(plan: Plan) -> None:
 
 @pytest.mark.slow
 @given(plans)
-@settings(max_examples=100)
+@settings(max_examples=60)
 def test_many_random_training_steps_are_compiled_right_by_each_pass_alone(plan: Plan) -> None:
     check(plan, WITHOUT)

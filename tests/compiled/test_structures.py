@@ -65,6 +65,16 @@ def test_what_is_taken_apart_is_put_together_again(value: object) -> None:
     assert matcher(structure)(value) == found.leaves
 
 
+def test_a_setting_that_is_not_a_number_is_equal_to_itself() -> None:
+    def nan(x: Host, value: float) -> tuple[Host, float]:
+        return x * value, value
+
+    compiled = mx.compile(nan)
+    for value in (float("nan"), float("nan"), -0.0):
+        assert compiled(CPU.ones(()), value)[1] == pytest.approx(value, nan_ok=True)
+    assert [trace.replays for trace in mx.compile_report(compiled).traces] == [1, 0]
+
+
 @given(values, values)
 def test_a_matcher_takes_what_has_the_structure_and_nothing_else(one: object, other: object) -> None:
     _, structure = flattened(one, "one")

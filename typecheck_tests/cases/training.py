@@ -353,6 +353,16 @@ def right_trainer_without_a_key() -> None:
     assert mx.Trainer(model(), loss, optim.Sgd(lr=0.1), key=mx.Key(0)).steps == 0
 
 
+def wrong_pass_names_to_compile_a_trainer(network: nn.Linear[Host]) -> None:
+    mx.Trainer(network, loss, mx.Sgd(lr=0.1), key=mx.Key(0), compile="fusion")  # E: [call-overload]
+
+
+def right_pass_names_to_compile_a_trainer() -> None:
+    trainer = mx.Trainer(model(), loss, mx.Sgd(lr=0.1), key=mx.Key(0), compile=True)
+    assert trainer.step(batch())["loss"] > 0.0
+    assert len(trainer.compile_reports()["update"].traces) == 1
+
+
 def wrong_host_batches_for_a_model_on_the_device(network: nn.Linear[Device], data: DataLoader[Labelled[Host]]) -> None:
     trainer = mx.Trainer(network, loss, optim.Sgd(lr=0.1), key=mx.Key(0))
     trainer.fit(data, epochs=1)  # E: [arg-type]
