@@ -23,6 +23,7 @@ from mypy.types import Instance, Type, get_proper_type
 from moonxi.mypy_plugin.annotations import Annotations
 from moonxi.mypy_plugin.conformance import Conformance
 from moonxi.mypy_plugin.digest import DIGEST
+from moonxi.mypy_plugin.frozen import check_frozen
 from moonxi.mypy_plugin.mixing import checked
 from moonxi.mypy_plugin.module_map import add_map, is_module
 from moonxi.mypy_plugin.scores import check_scores
@@ -56,6 +57,7 @@ class MapOnly(Plugin):
         return symbol is not None and isinstance(symbol.node, TypeInfo) and is_module(symbol.node)
 
     def _add_map(self, ctx: ClassDefContext) -> None:
+        self._guarded(lambda: check_frozen(ctx))
         self._guarded(lambda: add_map(ctx))
         self._guarded(lambda: note_formulas(ctx.cls))
 

@@ -1,6 +1,7 @@
 """The wheel as a user gets it: built, installed outside the checkout without cupy, and put to work there."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -111,3 +112,77 @@ def test_the_must_fail_suite_passes_against_the_wheel(dev_python: Path, tmp_path
     suite = tmp_path / "typecheck_tests"
     shutil.copytree(CHECKOUT / "typecheck_tests", suite, ignore=shutil.ignore_patterns("__pycache__", ".mypy_cache"))
     run(dev_python, suite / "run.py", folder=tmp_path)
+
+
+GATED = CHECKOUT / "examples" / "gated_project"
+FAULTS = {
+    "a mean over the wrong axis": (
+        "return x - x.mean(1, keepdims=True)",
+        "return x - x.mean(1)",
+        r"digits\.py:{line}: error: subtract: .*  \[tensor-shape\]",
+    ),
+    "probabilities in place of logits": (
+        "return cross_entropy(logits, batch.labels)",
+        "return cross_entropy(logits.probs(), batch.labels)",
+        r'digits\.py:{line}: error: Argument 1 to "cross_entropy" has incompatible type "Probs\[T\]"; .*  \[arg-type\]',
+    ),
+}
+
+
+def git(folder: Path, *arguments: str, python: Path) -> subprocess.CompletedProcess[str]:
+    """Git in a repository, with the tools of an environment and none of this machine's settings."""
+    settings = ("user.name=a", "user.email=a@example.org", "commit.gpgsign=false", "init.defaultBranch=main")
+    options = [part for one in settings for part in ("-c", one)]
+    env = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "PYTHONPATH"))}
+    env |= {
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "PRE_COMMIT_HOME": str(folder.parent / "hooks"),
+    }
+    env["PATH"] = f"{python.parent}{os.pathsep}{env['PATH']}"
+    command = ["git", *options, *arguments]
+    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def gated(dev_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The gated project as a repository of its own, with its hook installed and its first commit made."""
+    folder = tmp_path_factory.mktemp("gated") / "project"
+    shutil.copytree(GATED, folder, ignore=shutil.ignore_patterns("__pycache__", ".mypy_cache"))
+    tools = [line for line in (folder / "requirements.txt").read_text().split() if line != "moonxi"]
+    run(dev_python, "-m", "pip", "install", "--quiet", *tools, folder=folder)
+    (folder / ".gitignore").write_text(".mypy_cache/\n__pycache__/\n")
+    assert git(folder, "init", "--quiet", python=dev_python).returncode == 0
+    run(dev_python.with_name("pre-commit"), "install", folder=folder)
+    git(folder, "add", "--all", python=dev_python)
+    first = git(folder, "commit", "-m", "A classifier of digits", python=dev_python)
+    assert first.returncode == 0, first.stdout + first.stderr
+    return folder
+
+
+def test_the_gates_of_the_gated_project_let_the_right_commit_through(gated: Path, dev_python: Path) -> None:
+    steps = re.findall(r"- run: python (.*)", (gated / ".github" / "workflows" / "check.yml").read_text())
+    assert steps[0] == "-m pip install -r requirements.txt"
+    printed = [run(dev_python, *step.split(), folder=gated) for step in steps[1:]]
+    assert "Success: no issues found" in printed[0]
+    assert printed[1].startswith("0 errors, 3 functions checked")
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_faulty_commit_to_the_gated_project_is_rejected(gated: Path, dev_python: Path, fault: str) -> None:
+    right, wrong, error = FAULTS[fault]
+    program = gated / "digits.py"
+    before = program.read_text()
+    assert before.count(right) == 1
+    program.write_text(before.replace(right, wrong))
+    line = before[: before.index(right)].count("\n") + 1
+    head = git(gated, "rev-parse", "HEAD", python=dev_python).stdout
+    try:
+        git(gated, "add", "digits.py", python=dev_python)
+        commit = git(gated, "commit", "-m", "A fault", python=dev_python)
+    finally:
+        program.write_text(before)
+        git(gated, "add", "digits.py", python=dev_python)
+    assert commit.returncode != 0
+    assert re.search(error.format(line=line), commit.stdout + commit.stderr), commit.stdout + commit.stderr
+    assert git(gated, "rev-parse", "HEAD", python=dev_python).stdout == head

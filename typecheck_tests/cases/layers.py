@@ -197,3 +197,35 @@ class Counting[T: mx.Tensor](nn.Module[T]):
 def right_state_of_another_class() -> None:
     model = Counting(nn.State(mx.numpy()))
     assert model.forward(batch(), nn.Train(mx.Key(0))).shape == (4, 3)
+
+
+def wrong_class_in_a_sequence() -> None:
+    nn.Sequential(linear(), nn.Relu)  # E: [misc] "Sequential"
+
+
+def right_class_in_a_sequence() -> None:
+    nn.Sequential(linear(), nn.Relu())
+
+
+def wrong_sizes_in_place_of_weights() -> None:
+    print(nn.Linear(3, 4))  # E: [type-var] "int"
+
+
+def right_sizes_in_place_of_weights() -> None:
+    print(nn.Linear.init(3, 4, like=mx.numpy(), key=mx.Key(0)))
+
+
+def wrong_model_that_can_be_assigned_to() -> None:
+    @dataclass
+    class Changeable[T: mx.Tensor](nn.Module[T]):  # E: [misc] write @dataclass(frozen=True)
+        weight: T
+
+    print(Changeable)
+
+
+def right_model_that_can_be_assigned_to() -> None:
+    @dataclass(frozen=True)
+    class Fixed[T: mx.Tensor](nn.Module[T]):
+        weight: T
+
+    assert Fixed(batch()).weight.shape == (4, 3)

@@ -218,3 +218,20 @@ def wrong_negative_on_the_device(anchor: Host, positive: Host, negative: Device)
 
 def right_negative_on_the_device() -> None:
     assert losses.triplet_margin(scores(), scores(), -scores(), swap=True).shape == ()
+
+
+def wrong_scores_of_an_array() -> None:
+    losses.Logits(np.ones((2, 3)))  # E: [type-var] "ndarray
+
+
+def right_scores_of_an_array() -> None:
+    assert losses.Logits(mx.numpy().from_host(np.ones((2, 3)))).shape == (2, 3)
+
+
+def wrong_weights_in_a_list(scores: Logits[Host], labels: Labels[Host]) -> None:
+    losses.cross_entropy(scores, labels, weight=[1.0, 2.0, 3.0])  # E: [arg-type] "list[float]"
+
+
+def right_weights_in_a_list() -> None:
+    weight = mx.numpy().from_host(np.array([1.0, 2.0, 3.0]))
+    losses.cross_entropy(Logits(scores()), classes(), weight=weight)

@@ -166,6 +166,53 @@ def right_batch_lifted_by_hand() -> None:
     assert value.item() > 0.0
 
 
+def loss_without_mode[T: mx.MlpTensor](network: nn.Linear[T], batch: Labelled[T]) -> T:
+    return cross_entropy(Logits(network.forward(batch.x)), batch.labels)
+
+
+def wrong_loss_without_mode(network: nn.Linear[Host], samples: Labelled[Host]) -> None:
+    nn.value_and_grad(loss_without_mode, network, samples, nn.Eval())  # E: [arg-type] Eval], ImageGrad[NpArray[F32]]]"
+
+
+def right_loss_without_mode() -> None:
+    nn.value_and_grad(loss, model(), batch(), nn.Eval())
+
+
+def wrong_trainer_of_a_loss_without_mode(network: nn.Linear[Host]) -> None:
+    mx.Trainer(network, loss_without_mode, optim.Sgd(lr=0.1), key=mx.Key(0))  # E: [arg-type] Train | Eval], ImageGrad
+
+
+def right_trainer_of_a_loss_without_mode() -> None:
+    mx.Trainer(model(), loss, optim.Sgd(lr=0.1), key=mx.Key(0)).step(batch())
+
+
+def loss_and_scores[T: mx.MlpTensor](network: nn.Linear[T], batch: Labelled[T], mode: nn.Mode) -> tuple[T, Logits[T]]:
+    scores = Logits(network.forward(batch.x))
+    return cross_entropy(scores, batch.labels), scores
+
+
+def wrong_scores_beside_a_loss(network: nn.Linear[Host]) -> None:
+    print(mx.Trainer(network, loss_and_scores, optim.Adam(lr=0.1), key=mx.Key(0)).steps)  # E: [arg-type] Argument 2
+
+
+def right_scores_beside_a_loss() -> None:
+    def loss_and_mean[T: mx.MlpTensor](
+        network: nn.Linear[T], batch: Labelled[T], mode: nn.Mode
+    ) -> tuple[T, dict[str, T]]:
+        value, scores = loss_and_scores(network, batch, mode)
+        return value, {"mean": scores.value.mean()}
+
+    assert "mean" in mx.Trainer(model(), loss_and_mean, optim.Adam(lr=0.1), key=mx.Key(0)).step(batch())
+
+
+def wrong_class_of_an_optimizer(network: nn.Linear[Host]) -> None:
+    mx.Trainer(network, loss, optim.Sgd, key=mx.Key(5))  # E: [call-overload]
+
+
+def right_class_of_an_optimizer() -> None:
+    mx.Trainer(model(), loss, optim.Sgd(lr=0.1), key=mx.Key(5))
+
+
 def wrong_mode_as_a_word(network: nn.Linear[Host], samples: Labelled[Host]) -> None:
     nn.value_and_grad(loss, network, samples, "train")  # E: [arg-type]
 
