@@ -74,3 +74,17 @@ def test_the_readme_names_the_two_commands_that_ci_relies_on() -> None:
     assert re.search(r"^make mnist\b", readme, re.MULTILINE)
     assert re.search(r"^make test\b", readme, re.MULTILINE)
     assert re.search(r"^make test\b", (CHECKOUT / ".ci" / "run").read_text(), re.MULTILINE)
+
+
+def test_the_page_on_gates_quotes_the_gated_project_whole() -> None:
+    page = (CHECKOUT / "docs" / "gating-ci.md").read_text()
+    quoted = re.findall(r"^<!-- from (\S+) -->\n```\w+\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    assert [name for name, text in quoted if (CHECKOUT / name).read_text() != text] == []
+    assert {Path(name).name for name, _ in quoted} == {"mypy.ini", ".pre-commit-config.yaml", "check.yml"}
+
+
+def test_the_gated_project_pins_the_mypy_of_the_plugin() -> None:
+    tools = (CHECKOUT / "examples" / "gated_project" / "requirements.txt").read_text().split()
+    assert [tool for tool in tools if tool.startswith("mypy")] == [
+        tool for tool in PROJECT["optional-dependencies"]["dev"] if tool.startswith("mypy")
+    ]

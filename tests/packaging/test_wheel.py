@@ -186,3 +186,8 @@ def test_a_faulty_commit_to_the_gated_project_is_rejected(gated: Path, dev_pytho
     assert commit.returncode != 0
     assert re.search(error.format(line=line), commit.stdout + commit.stderr), commit.stdout + commit.stderr
     assert git(gated, "rev-parse", "HEAD", python=dev_python).stdout == head
+    if fault == "a mean over the wrong axis":
+        page = (CHECKOUT / "docs" / "gating-ci.md").read_text().split("```console\n")[1].split("```")[0]
+        assert [
+            line for line in page.splitlines()[1:] if line not in (commit.stdout + commit.stderr).splitlines()
+        ] == []
