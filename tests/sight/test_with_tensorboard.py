@@ -68,3 +68,21 @@ def test_nothing_is_there_twice_after_a_break(tmp_path: Path) -> None:
     found = read(tmp_path / "log")
     assert [step for step, _ in found["step/loss"]] == list(range(1, 22))
     assert [step for step, _ in found["train/loss"]] == [7, 14, 21]
+
+
+def test_a_file_that_a_kill_cut_off_does_not_hide_the_next(tmp_path: Path) -> None:
+    for epochs in (1, 2):
+        new_trainer().fit(
+            LOADER,
+            epochs=epochs,
+            progress=False,
+            callbacks=[TensorBoardLog(tmp_path / "log")],
+            checkpoints=Checkpoints(tmp_path / "run"),
+            resume=True,
+        )
+        if epochs == 1:
+            [first] = (tmp_path / "log").iterdir()
+            first.write_bytes(first.read_bytes()[:-3])  # within the record of the epoch
+    found = read(tmp_path / "log")
+    assert [step for step, _ in found["step/loss"]] == list(range(1, 15))
+    assert [step for step, _ in found["train/loss"]] == [14]
