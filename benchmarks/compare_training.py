@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +25,7 @@ from benchmarks.comparison import BUSY, PAUSE, found_python
 from benchmarks.training_report import Epoch, draw, summary, table
 from benchmarks.training_task import CIFAR10, MNIST, Settings, Split, Task
 from benchmarks.worker import Worker, WorkerError
-from moonxi.data import DataLoader, TrainTest, cifar10, mnist
+from moonxi.data import DataLoader, LabelledArrays, TrainTest, cifar10, mnist
 from moonxi.errors import MoonxiError
 from moonxi.nn.initializers import xavier_uniform
 from moonxi.nn.models import ResNet18
@@ -45,18 +44,20 @@ class System:
 
 
 def task_of(settings: Settings, data: TrainTest[Host], epochs: int, seed: int, limit: int | None) -> Task:
-    """The first ``limit`` training images, or all; the order of each epoch is that of a `DataLoader`."""
-    train, test = _split(data.train, limit), _split(data.test, None if limit is None else max(1, limit // 5))
-    positions = mx.data.PairedArrays(mx.numpy(), np.zeros((len(train.labels), 1)), np.zeros((len(train.labels), 1)))
+    """With ``limit`` as many training images, drawn at random; the order of each epoch is that of a `DataLoader`."""
+    train, test = data.train, data.test
+    if limit is not None and limit < len(train):  # image folders are in the order of the classes
+        train, test = train.split(limit, seed=seed)[0], test.split(max(1, limit // 5), seed=seed)[0]
+    learnt, judged = _split(train), _split(test)
+    positions = mx.data.PairedArrays(mx.numpy(), np.zeros((len(train), 1)), np.zeros((len(train), 1)))
     loader = DataLoader(positions, batch_size=settings.batch, seed=seed)
     orders = np.stack([loader.order(epoch) for epoch in range(epochs)])
     weights = mlp_weights(seed) if settings.model == "mnist" else resnet_weights(seed)
-    return Task(settings, train, test, orders, weights)
+    return Task(settings, learnt, judged, orders, weights)
 
 
-def _split(images: Any, limit: int | None) -> Split:
-    count = len(images) if limit is None else min(limit, len(images))
-    batch = images.batch(np.arange(count))
+def _split(images: LabelledArrays[Host]) -> Split:
+    batch = images.batch(np.arange(len(images)))
     # The pixels are k/255 in single precision, so that this gives k again, exactly.
     pixels = np.rint(batch.x.to_host() * 255.0).astype(np.uint8)
     return Split(pixels, batch.labels.to_host().astype(np.int64))
@@ -125,7 +126,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--out", type=Path, metavar="DIR", help="default: runs/compare-TASK")
     parser.add_argument("--epochs", type=int, default=10, metavar="N", help="10")
-    parser.add_argument("--limit", type=int, metavar="N", help="learn from the first N images, test on N/5")
+    parser.add_argument("--limit", type=int, metavar="N", help="learn from N of the images, test on N/5")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--threads", type=int, default=1, metavar="N", help="1")
     parser.add_argument("--gpu", action="store_true", help="on an NVIDIA GPU, both")

@@ -71,7 +71,7 @@ def test_both_sides_read_what_was_written_and_the_order_is_that_of_a_loader(tmp_
     assert again.settings == MNIST
     names = {f"{layer}.{kind}" for layer in ("first", "second", "third") for kind in ("weight", "bias")}
     assert again.weights.keys() == task.weights.keys() == names
-    loader = DataLoader(data.train.split(100)[0], batch_size=64, seed=5)
+    loader = DataLoader(data.train.split(100, seed=5)[0], batch_size=64, seed=5)
     for (pixels, labels), batch in zip(again.epoch(1), loader.epoch(1), strict=True):
         assert np.array_equal(pixels, batch.x.to_host())
         assert np.array_equal(labels, batch.labels.to_host())
