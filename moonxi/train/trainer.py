@@ -189,8 +189,8 @@ class Trainer[T: Tensor, M, B]:
         averages. Parameters that ``frozen`` picks by path and shape are not trained: of these no gradient is computed.
         Raises `OptionError` if it picks none or all.
 
-        With ``compile`` the steps and the evaluation are compiled, as `moonxi.compile` does it, with the same numbers.
-        Where that cannot be, a `CompileWarning` says why, once, and the training is eager.
+        With ``compile`` the steps and the evaluation are compiled, as `moonxi.compile` does it, with the same numbers
+        up to rounding. Where that cannot be, a `CompileWarning` says why, once, and the training is eager.
 
         With ``passes``, a tensor of another element type, forward and backward pass and evaluation are in that type,
         while weights, updates and averages stay in the model's: ``passes=mx.gpu(mx.BF16)`` for a model in F32. Running

@@ -217,6 +217,24 @@ def test_a_resumed_compiled_run_ends_with_the_same_bits(tmp_path: Path) -> None:
     assert weights(second.model) == weights(unbroken.model)
 
 
+@pytest.mark.parametrize("name", ["momentum", "lamb"])
+def test_a_compiled_run_from_copies_of_model_and_state_has_the_same_bits(name: str, tmp_path: Path) -> None:
+    generator = np.random.default_rng(0)
+    digits = LabelledArrays(CPU, generator.normal(size=(40, 784)), generator.integers(0, 10, 40))
+    data = DataLoader(digits, batch_size=8, seed=0)
+
+    def run(*epochs: int) -> bytes:
+        bits = b""
+        for until in epochs:
+            one = mx.Trainer(mnist.Mlp.init(CPU, mx.Key(0)), mnist.loss, OPTIMIZERS[name], key=mx.Key(1), compile=True)
+            checkpoints = Checkpoints(tmp_path / str(epochs))
+            one.fit(data, epochs=until, progress=False, checkpoints=checkpoints, resume=True)
+            bits = b"".join(parameter.to_host().tobytes() for parameter in one.model.parameters())
+        return bits
+
+    assert run(1, 2) == run(2)
+
+
 def reads[T: mx.MlpTensor](model: nn.Linear[T], batch: Labelled[T], mode: nn.Mode) -> tuple[T, dict[str, T]]:
     value, kept = loss(model, batch, mode)
     return value * (2.0 if value.item() > 100.0 else 1.0), kept
