@@ -432,6 +432,25 @@ def right_host_batches_to_evaluate_a_model_on_the_device() -> dict[str, float]:
     return trainer.evaluate(DataLoader(dataset(), batch_size=3))
 
 
+def wrong_element_type_alone_for_the_passes(network: nn.Linear[Host]) -> None:
+    mx.Trainer(network, loss, optim.Sgd(lr=0.1), key=mx.Key(0), passes=F64)  # E: [call-overload]
+
+
+def right_element_type_alone_for_the_passes() -> None:
+    trainer = mx.Trainer(model(), loss, optim.Sgd(lr=0.1), key=mx.Key(0), passes=mx.numpy(F64))
+    trainer.fit(DataLoader(dataset(), batch_size=3), epochs=1, progress=False)
+
+
+def wrong_batches_in_the_type_of_the_passes(network: nn.Linear[Host], data: DataLoader[Labelled[NpArray[F64]]]) -> None:
+    trainer = mx.Trainer(network, loss, optim.Sgd(lr=0.1), key=mx.Key(0), passes=mx.numpy(F64))
+    trainer.fit(data, epochs=1)  # E: [arg-type]
+
+
+def right_batches_in_the_type_of_the_passes() -> None:
+    trainer = mx.Trainer(model(), loss, optim.Sgd(lr=0.1), key=mx.Key(0), passes=mx.numpy(F64))
+    assert trainer.evaluate(DataLoader(dataset(), batch_size=3))["loss"] > 0.0
+
+
 def wrong_names_as_frozen_parts(network: nn.Linear[Host]) -> optim.Predicate:
     return optim.within(network, "weight")  # E: [arg-type]
 
