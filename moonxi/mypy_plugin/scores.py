@@ -1,51 +1,20 @@
 """The check of what scores are made from: ``Logits(x.softmax(-1))`` says of probabilities that they are logits.
 
 The types keep logits, probabilities and their logarithms apart from the moment at which a tensor is wrapped. This is
-about that moment: what the wrapped tensor comes from, as far as the function itself says so.
+about that moment: what the wrapped tensor comes from, as far as the code at hand says so.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 from mypy.checker import TypeChecker
-from mypy.nodes import (
-    AssignmentStmt,
-    Block,
-    CallExpr,
-    Expression,
-    ForStmt,
-    FuncDef,
-    IfStmt,
-    IndexExpr,
-    MatchStmt,
-    MemberExpr,
-    NameExpr,
-    Node,
-    Statement,
-    TryStmt,
-    WhileStmt,
-    WithStmt,
-)
+from mypy.nodes import FuncDef
 from mypy.plugin import FunctionContext
-from mypy.types import Instance, get_proper_type
 
 from moonxi.mypy_plugin.messages import TENSOR_SCORES
-from moonxi.mypy_plugin.shapes.bindings import bound_names
-from moonxi.mypy_plugin.shapes.marker import is_mark
+from moonxi.mypy_plugin.sources import Sources
 
 _HOME: Final = "moonxi.losses."
-_SAME_NUMBERS: Final = (
-    "reshape",
-    "squeeze",
-    "unsqueeze",
-    "permute",
-    "transpose",
-    "broadcast_to",
-    "flip",
-    "clip",
-    "stop_gradient",
-)
-_LINEAR: Final = ("moonxi.nn.linear.Linear", "moonxi.nn.convolution.Conv2d", "moonxi.nn.bilinear.Bilinear")
 _GIVES: Final[Mapping[str, str]] = {
     "softmax": "probabilities",
     "sigmoid": "probabilities of yes",
@@ -87,71 +56,14 @@ def check_scores(ctx: FunctionContext, fullname: str, checker: TypeChecker) -> N
         return
     function = checker.scope.current_function()
     body = function.body.body if isinstance(function, FuncDef) else checker.tree.defs
-    source = _source(ctx.args[0][0], body, checker)
+    info = function.info if isinstance(function, FuncDef) and function.info else None
+    found = Sources(checker, body, info).of(ctx.args[0][0])
     what, refused, advice = holds
-    if source is not None and source in refused:
-        name = fullname.rpartition(".")[2]
+    if found is not None and found.method in refused:
+        where = f", in {found.function}," if found.function else ""
+        name, method = fullname.rpartition(".")[2], found.method
         checker.fail(
-            f'"{name}" holds {what}, and {source} gives {_GIVES[source]}: {advice.format(source)}',
+            f'"{name}" holds {what}, and {method}{where} gives {_GIVES[method]}: {advice.format(method)}',
             ctx.context,
             code=TENSOR_SCORES,
         )
-
-
-def _source(node: Expression, body: list[Statement], checker: TypeChecker) -> str | None:
-    """The method that has given the numbers, as far as that is certain."""
-    match node:
-        case IndexExpr():
-            return _source(node.base, body, checker)
-        case CallExpr(callee=MemberExpr(name=name, expr=before)):
-            if name in _SAME_NUMBERS:
-                return _source(before, body, checker)
-            typ = get_proper_type(checker.lookup_type_or_none(before))
-            if name == "forward":
-                return name if isinstance(typ, Instance) and typ.type.fullname in _LINEAR else None
-            return name if name in _GIVES else None
-        case NameExpr():
-            values = list(_assigned(node, body))
-            value = values[-1] if values else None
-            return _source(value, body, checker) if value is not None else None
-    return None
-
-
-def _assigned(use: NameExpr, body: list[Statement]) -> Iterator[Expression | None]:
-    """What a name is given before it is used, in order; None for what is not certain."""
-    for statement in body:
-        if is_mark(statement):  # it has the place of the whole function
-            continue
-        inner = [block for block in _blocks(statement) if _is_in(use, block)]
-        if statement.line > use.line or (_is_in(use, statement) and not inner):
-            return
-        if inner:
-            if use.name in bound_names([statement]) and not isinstance(statement, IfStmt | WithStmt):
-                yield None  # a loop comes back with what it assigns later
-            yield from _assigned(use, inner[0].body)
-            return
-        if use.name in bound_names([statement]):
-            named = isinstance(statement, AssignmentStmt) and isinstance(statement.lvalues[0], NameExpr)
-            yield statement.rvalue if isinstance(statement, AssignmentStmt) and named else None
-
-
-def _is_in(use: Node, around: Node) -> bool:
-    last = around.body[-1] if isinstance(around, Block) and around.body else around
-    return around.line <= use.line <= (last.end_line or last.line)
-
-
-def _blocks(statement: Statement) -> list[Block]:
-    match statement:
-        case IfStmt():
-            blocks = [*statement.body, statement.else_body]
-        case ForStmt() | WhileStmt():
-            blocks = [statement.body, statement.else_body]
-        case WithStmt():
-            blocks = [statement.body]
-        case TryStmt():
-            blocks = [statement.body, *statement.handlers, statement.else_body, statement.finally_body]
-        case MatchStmt():
-            blocks = list(statement.bodies)
-        case _:
-            blocks = []
-    return [one for one in blocks if one is not None]

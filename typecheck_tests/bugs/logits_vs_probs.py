@@ -164,8 +164,11 @@ def wrong_b046_softmax_before_the_likelihood() -> None:
     class Net[T: mx.MlpTensor](nn.Module[T]):
         out: nn.Linear[T]
 
-        def forward(self, x: Float[T, "batch features"]) -> LogProbs[T]:
-            return LogProbs(self.out.forward(x).softmax(1))  # E: [tensor-scores] softmax gives probabilities
+        def forward(self, x: Float[T, "batch features"]) -> Float[T, "batch classes"]:
+            return self.out.forward(x).softmax(1)
+
+    def loss[T: mx.MlpTensor](model: Net[T], batch: mx.Labelled[T], mode: nn.Mode) -> T:
+        return nll(LogProbs(model.forward(batch.x)), batch.labels)  # E: [tensor-scores] softmax, in Net.forward, gives
 
 
 def right_b046_softmax_before_the_likelihood() -> None:
@@ -173,10 +176,13 @@ def right_b046_softmax_before_the_likelihood() -> None:
     class Net[T: mx.MlpTensor](nn.Module[T]):
         out: nn.Linear[T]
 
-        def forward(self, x: Float[T, "batch features"]) -> LogProbs[T]:
-            return LogProbs(self.out.forward(x).log_softmax(1))
+        def forward(self, x: Float[T, "batch features"]) -> Float[T, "batch classes"]:
+            return self.out.forward(x).log_softmax(1)
 
-    assert nll(Net(linear(3, 3)).forward(scores()), classes()).item() > 0.0
+    def loss[T: mx.MlpTensor](model: Net[T], batch: mx.Labelled[T], mode: nn.Mode) -> T:
+        return nll(LogProbs(model.forward(batch.x)), batch.labels)
+
+    assert loss(Net(linear(3, 3)), mx.Labelled(scores(), classes()), nn.Eval()).item() > 0.0
 
 
 def wrong_b048_divergence_of_probabilities[T: mx.Tensor](student: Logits[T], teacher: Logits[T]) -> T:
@@ -220,8 +226,12 @@ def wrong_b051_sigmoid_before_binary_cross_entropy() -> None:
     class Detector[T: mx.MlpTensor](nn.Module[T]):
         out: nn.Linear[T]
 
-        def forward(self, x: Float[T, "batch features"]) -> BinaryLogits[T]:
-            return BinaryLogits(self.out.forward(x).sigmoid().squeeze(1))  # E: [tensor-scores] leave the sigmoid out
+        def forward(self, x: Float[T, "batch features"]) -> Float[T, " batch"]:
+            return self.out.forward(x).sigmoid().squeeze(1)
+
+    def loss[T: mx.MlpTensor](model: Detector[T], x: Float[T, "batch features"], y: Float[T, " batch"]) -> T:
+        answers = BinaryLogits(model.forward(x))  # E: [tensor-scores] sigmoid, in Detector.forward, gives
+        return binary_cross_entropy(answers, y)
 
 
 def right_b051_sigmoid_before_binary_cross_entropy() -> None:
@@ -229,10 +239,14 @@ def right_b051_sigmoid_before_binary_cross_entropy() -> None:
     class Detector[T: mx.MlpTensor](nn.Module[T]):
         out: nn.Linear[T]
 
-        def forward(self, x: Float[T, "batch features"]) -> BinaryLogits[T]:
-            return BinaryLogits(self.out.forward(x).squeeze(1))
+        def forward(self, x: Float[T, "batch features"]) -> Float[T, " batch"]:
+            return self.out.forward(x).squeeze(1)
 
-    assert binary_cross_entropy(Detector(linear(3, 1)).forward(scores()), mx.numpy().ones((2,))).item() > 0.0
+    def loss[T: mx.MlpTensor](model: Detector[T], x: Float[T, "batch features"], y: Float[T, " batch"]) -> T:
+        answers = BinaryLogits(model.forward(x))
+        return binary_cross_entropy(answers, y)
+
+    assert loss(Detector(linear(3, 1)), scores(), mx.numpy().ones((2,))).item() > 0.0
 
 
 def wrong_b052_sigmoid_as_the_last_layer(like: Host) -> None:
