@@ -5,7 +5,17 @@ from typing import Literal, Self, Unpack, override
 from moonxi import shapes
 from moonxi.shape_tensor.blas import SymbolicBlas
 from moonxi.shape_tensor.tensor import SymbolicTensor
-from moonxi.traits import ConvOptions, DerivedImage, Edges, Labels, Pair, PoolOptions, Shape, TransposeOptions
+from moonxi.traits import (
+    ConvOptions,
+    DerivedImage,
+    Edges,
+    Labels,
+    MeanPoolOptions,
+    Pair,
+    PoolOptions,
+    Shape,
+    TransposeOptions,
+)
 
 
 class SymbolicImage(SymbolicBlas, DerivedImage[SymbolicTensor]):
@@ -64,18 +74,9 @@ class SymbolicImage(SymbolicBlas, DerivedImage[SymbolicTensor]):
         return self._new(shape)
 
     @override
-    def avg_pool2d(
-        self,
-        kernel: Pair,
-        /,
-        *,
-        stride: Pair | None = None,
-        padding: Pair = 0,
-        ceil_mode: bool = False,
-        count_include_pad: bool = True,
-    ) -> Self:
-        options = PoolOptions(stride=stride, padding=padding, ceil_mode=ceil_mode)
-        return self._new(shapes.pool2d("avg_pool2d", self._shape, kernel, **options).shape)
+    def avg_pool2d(self, kernel: Pair, /, **options: Unpack[MeanPoolOptions]) -> Self:
+        windows, _ = shapes.of_mean(**options)
+        return self._new(shapes.pool2d("avg_pool2d", self._shape, kernel, **windows).shape)
 
     @override
     def adaptive_avg_pool2d(self, size: Pair, /) -> Self:

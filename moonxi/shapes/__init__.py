@@ -74,6 +74,7 @@ from moonxi.shapes.windows import (
     TransposeOptions,
     Window,
     edges,
+    of_mean,
     pair,
 )
 
@@ -117,6 +118,7 @@ __all__ = [
     "known",
     "matmul",
     "nothing_to_reduce",
+    "of_mean",
     "one_hot",
     "outer",
     "pad",

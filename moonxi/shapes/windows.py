@@ -62,6 +62,13 @@ class MeanPoolOptions(TypedDict, total=False):
     count_include_pad: bool
 
 
+def of_mean(
+    *, stride: Pair | None = None, padding: Pair = 0, ceil_mode: bool = False, count_include_pad: bool = True
+) -> tuple[PoolOptions, bool]:
+    """What of the options of a mean says where its windows are, and whether the padding counts."""
+    return PoolOptions(stride=stride, padding=padding, ceil_mode=ceil_mode), count_include_pad
+
+
 @dataclass(frozen=True, slots=True)
 class Window[S: (int, Size)]:
     """How a kernel goes along one axis: place ``i`` covers elements ``i * stride - before + tap * dilation``."""

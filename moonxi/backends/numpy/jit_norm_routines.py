@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from math import prod
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -108,7 +108,7 @@ class _Rows:
     def __init__(self, form: Form) -> None:
         self._channels = form.shape[1]
         self.count = prod(form.shape) // max(1, self._channels)
-        self.none: HostArray = np.empty((0, self._channels), form.dtype)
+        self.none = cast(HostArray, np.empty((0, self._channels), form.dtype))  # as the form is of a tensor
 
     def of(self, x: HostArray) -> HostArray:
         """The elements, without a copy where the channels are last in memory and they may be written to."""

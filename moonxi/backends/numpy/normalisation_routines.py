@@ -156,13 +156,15 @@ class _Lines:
 
     def to_write(self, out: HostArray) -> HostArray:
         """Lines to write to: those of ``out`` where the channels are last in memory."""
-        last = cast(HostArray, np.moveaxis(out, 1, -1))  # whose stub forgets the element type
+        last = np.moveaxis(out, 1, -1)
         lines = last if last.flags.c_contiguous else np.empty(last.shape, out.dtype)
         return lines.reshape(self._shape)
 
     def repeated(self, vector: HostArray) -> HostArray:
         """A number for each channel, beside a line."""
-        return np.tile(vector.astype(self.zeros.dtype), self._repeats)
+        return cast(
+            HostArray, np.tile(vector.astype(self.zeros.dtype), self._repeats)
+        )  # whose stub forgets the element type
 
     def each[R](self, function: Callable[[slice], R]) -> list[R]:
         """The function of each block of lines, on several threads if there are many."""

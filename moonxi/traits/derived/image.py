@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from moonxi import shapes
 from moonxi.dtypes import HostArray
-from moonxi.shapes import ConvOptions, Edges, Pair, PoolOptions, Window
+from moonxi.shapes import ConvOptions, Edges, MeanPoolOptions, Pair, PoolOptions, TransposeOptions, Window
 from moonxi.traits.derived.blas import DerivedBlas
 from moonxi.traits.labels import Labels
 from moonxi.traits.notation import Shape
@@ -37,33 +37,19 @@ class DerivedImage[I](DerivedBlas[I]):
     @abstractmethod
     def sum_pool2d_grad(self, shape: Shape, kernel: Pair, /, **options: Unpack[PoolOptions]) -> Self: ...
 
-    def conv_transpose2d(
-        self,
-        weight: Self,
-        bias: Self | None = None,
-        /,
-        *,
-        stride: Pair = 1,
-        padding: Pair = 0,
-        output_padding: Pair = 0,
-        dilation: Pair = 1,
-        groups: int = 1,
-    ) -> Self:
-        result = shapes.conv_transpose2d(
-            self.shape,
-            weight.shape,
-            stride=stride,
-            padding=padding,
-            output_padding=output_padding,
-            dilation=dilation,
-            groups=groups,
+    def conv_transpose2d(self, weight: Self, bias: Self | None = None, /, **options: Unpack[TransposeOptions]) -> Self:
+        result = shapes.conv_transpose2d(self.shape, weight.shape, **options)
+        convolution = ConvOptions(
+            stride=options.get("stride", 1),
+            padding=options.get("padding", 0),
+            dilation=options.get("dilation", 1),
+            groups=options.get("groups", 1),
         )
-        options = ConvOptions(stride=stride, padding=padding, dilation=dilation, groups=groups)
         # An output padding as wide as the stride holds places more than there are elements.
-        places = shapes.conv2d(result, weight.shape, **options).shape
+        places = shapes.conv2d(result, weight.shape, **convolution).shape
         part = (..., slice(self.shape[2]), slice(self.shape[3]))
         dy = self if places == self.shape else self.put_slice(part, places)
-        y = dy.conv2d_input_grad(weight, result, **options)
+        y = dy.conv2d_input_grad(weight, result, **convolution)
         if bias is None:
             return y
         shapes.per_channel("conv_transpose2d (bias)", result, bias.shape)
@@ -83,23 +69,14 @@ class DerivedImage[I](DerivedBlas[I]):
         planes = (batch, channels, prod(dy.shape[2:]))
         return dy.reshape(planes).scatter_add(indices.reshape(planes), height * width).reshape(self.shape)
 
-    def avg_pool2d(
-        self,
-        kernel: Pair,
-        /,
-        *,
-        stride: Pair | None = None,
-        padding: Pair = 0,
-        ceil_mode: bool = False,
-        count_include_pad: bool = True,
-    ) -> Self:
-        options = PoolOptions(stride=stride, padding=padding, ceil_mode=ceil_mode)
-        pool = shapes.pool2d("avg_pool2d", self.shape, kernel, **options)
+    def avg_pool2d(self, kernel: Pair, /, **options: Unpack[MeanPoolOptions]) -> Self:
+        windows, count_include_pad = shapes.of_mean(**options)
+        pool = shapes.pool2d("avg_pool2d", self.shape, kernel, **windows)
         places = pool.shape[2:]
         counts = self._computed(
             lambda: np.outer(_counts(pool.rows, count_include_pad), _counts(pool.columns, count_include_pad)), places
         )
-        return self.sum_pool2d(kernel, **options) / counts
+        return self.sum_pool2d(kernel, **windows) / counts
 
     def adaptive_avg_pool2d(self, size: Pair, /) -> Self:
         _, _, rows, columns = shapes.resized("adaptive_avg_pool2d", self.shape, size)
