@@ -8,7 +8,7 @@ Images are ``(batch, channels, height, width)`` in every interpreter; how they l
 
 from typing import Literal, Protocol, Self, Unpack, runtime_checkable
 
-from moonxi.shapes import ConvOptions, Edges, MeanPoolOptions, Pair, PoolOptions, TransposeOptions
+from moonxi.shapes import ConvOptions, Edges, Pair, PoolOptions
 from moonxi.traits.labels import Carrier, Labels
 from moonxi.traits.notation import Shape
 
@@ -33,7 +33,18 @@ class ImageTensor(Carrier, Protocol):
     def conv2d_weight_grad(self, dy: Self, shape: Shape, /, **options: Unpack[ConvOptions]) -> Self:
         """The adjoint of `conv2d` for a weight of ``shape``: its gradient, ``dy`` being that of the result."""
 
-    def conv_transpose2d(self, weight: Self, bias: Self | None = None, /, **options: Unpack[TransposeOptions]) -> Self:
+    def conv_transpose2d(
+        self,
+        weight: Self,
+        bias: Self | None = None,
+        /,
+        *,
+        stride: Pair = 1,
+        padding: Pair = 0,
+        output_padding: Pair = 0,
+        dilation: Pair = 1,
+        groups: int = 1,
+    ) -> Self:
         """The transposed convolution: each element adds the kernel, weighted by it, to the window over it.
 
         ``(n, c, h, w)`` by a weight ``(c, o / groups, kh, kw)`` and a bias ``(o,)`` gives ``(n, o, ...)``; a size
@@ -56,7 +67,16 @@ class ImageTensor(Carrier, Protocol):
     def sum_pool2d_grad(self, shape: Shape, kernel: Pair, /, **options: Unpack[PoolOptions]) -> Self:
         """The adjoint of `sum_pool2d` for images of ``shape``: their gradient, this one being that of the result."""
 
-    def avg_pool2d(self, kernel: Pair, /, **options: Unpack[MeanPoolOptions]) -> Self:
+    def avg_pool2d(
+        self,
+        kernel: Pair,
+        /,
+        *,
+        stride: Pair | None = None,
+        padding: Pair = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+    ) -> Self:
         """The mean over each window; the padding counts as zeros, or with ``count_include_pad=False`` not at all.
 
         What a window covers beyond the padding, in ``ceil_mode``, never counts."""
