@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, override
 
 from moonxi.errors import DataError
-from moonxi.sight.picture import drawn, format_of, new_figure, write_picture
+from moonxi.sight.picture import check_can_draw, drawn, format_of, new_figure, write_picture
 from moonxi.train import Callback, EpochRecord, History, Run
 
 if TYPE_CHECKING:
@@ -25,11 +25,17 @@ def draw_curves(records: Sequence[EpochRecord], path: str | os.PathLike[str], /)
 
 
 class Curves(Callback[object]):
-    """Draws the curves of a run at its end, also after Ctrl-C: see `draw_curves`. A run of no epoch has none."""
+    """Draws the curves of a run at its end, also after Ctrl-C: see `draw_curves`. A run of no epoch has none.
+
+    Raises `DataError` before the first step if that will not be possible."""
 
     def __init__(self, path: str | os.PathLike[str], /) -> None:
         self.path = Path(path)
         format_of("Curves", self.path)
+
+    @override
+    def on_start(self, run: Run[object], /) -> None:
+        check_can_draw("Curves", self.path)
 
     @override
     def on_end(self, run: Run[object], history: History, /) -> None:

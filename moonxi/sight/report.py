@@ -13,7 +13,7 @@ from moonxi.nn import Module
 from moonxi.sight.confusion import confusion as confusion_figure
 from moonxi.sight.curves import curves
 from moonxi.sight.page import facts, figures, inline_svg, page, preformatted, section, table
-from moonxi.sight.picture import drawn, write_picture
+from moonxi.sight.picture import check_can_draw, drawn, write_picture
 from moonxi.sight.sample import Sample, data_uri
 from moonxi.train import Callback, EpochRecord, History, Run
 from moonxi.train.json_fields import Json
@@ -27,7 +27,8 @@ class Report[M](Callback[M]):
     The page is one file, which opens anywhere and asks nothing of a network. ``samples`` gives predictions to look at
     and ``confusion`` the counts of classes, of the model that is evaluated; ``names`` are those of the classes.
 
-    Raises `DataError` if matplotlib is missing (or Pillow, for images), or the file cannot be written."""
+    Raises `DataError` before the first step if matplotlib is missing or the file cannot be written, and at the end if
+    Pillow is, for images."""
 
     def __init__(
         self,
@@ -44,6 +45,10 @@ class Report[M](Callback[M]):
         self._samples = samples
         self._confusion = confusion
         self._names = names
+
+    @override
+    def on_start(self, run: Run[M], /) -> None:
+        check_can_draw("Report", self.path)
 
     @override
     def on_end(self, run: Run[M], history: History, /) -> None:

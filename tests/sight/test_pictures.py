@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from moonxi.errors import DataError, OptionError
-from moonxi.sight import Curves, draw_confusion, draw_curves
+from moonxi.sight import Curves, Report, draw_confusion, draw_curves
 from tests.sight.runs import LOADER, NAMES, RECORDS, matrix
 from tests.train.test_trainer import new_trainer
 
@@ -85,3 +85,24 @@ def test_without_matplotlib_it_is_said_what_brings_it(tmp_path: Path, monkeypatc
         DataError, match=r"^draw_curves: the package matplotlib, which draws, is not installed: pip inst"
     ):
         draw_curves(RECORDS, tmp_path / "curves.png")
+
+
+@pytest.mark.parametrize("kind", [Curves, Report])
+def test_what_cannot_be_drawn_at_the_end_is_said_before_the_first_step(
+    kind: "type[Curves] | type[Report[object]]", tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(path: Path, text: str) -> None:
+        trainer = new_trainer()
+        with pytest.raises(DataError, match=text):
+            trainer.fit(LOADER, epochs=1, progress=False, callbacks=[kind(path)])
+        assert trainer.steps == 0
+
+    name = kind.__name__
+    refused(
+        tmp_path / "nowhere" / "c.svg", rf"^{name}: .*nowhere/c\.svg: cannot be written: No such file or directory$"
+    )
+    (tmp_path / "folder.svg").mkdir()
+    refused(tmp_path / "folder.svg", rf"^{name}: .*folder\.svg: cannot be written: Is a directory$")
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    refused(tmp_path / "c.svg", rf"^{name}: the package matplotlib, which draws, is not installed: ")
+    assert [one.name for one in tmp_path.iterdir()] == ["folder.svg"]
