@@ -1,5 +1,6 @@
 """docs/layers-and-losses.md: complete, up to date, and its program runs."""
 
+import inspect
 import re
 import subprocess
 import sys
@@ -26,6 +27,17 @@ def test_every_layer_and_every_activation_is_listed() -> None:
     assert set(PYTORCH) <= {*layers(), *FUNCTIONS}
     assert set(FUNCTIONS) <= set(nn.__all__)
     assert "|  |  |" not in text
+
+
+def test_the_page_names_the_layers_that_must_have_the_mode() -> None:
+    forwards = {name: vars(nn)[name].forward for name in layers() if hasattr(vars(nn)[name], "forward")}
+    needing = [
+        name
+        for name, forward in sorted(forwards.items())
+        if (mode := inspect.signature(forward).parameters.get("mode")) and mode.default is inspect.Parameter.empty
+    ]
+    sentences = page().split("The last argument of a forward is the mode")[1]
+    assert re.findall(r"`(\w+)`", sentences.split(".")[1]) == needing
 
 
 def test_the_program_of_layers_and_losses_runs() -> None:
