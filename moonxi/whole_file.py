@@ -2,8 +2,10 @@
 
 import os
 from contextlib import suppress
+from errno import EISDIR
 from pathlib import Path
 from secrets import token_hex
+from stat import S_ISDIR
 from typing import Final
 
 from moonxi.errors import CheckpointError
@@ -12,7 +14,17 @@ PART: Final = ".moonxi-part-"
 """How the names of files begin that are not whole yet, or never became so because the process was killed."""
 
 
-def part_beside(path: Path, /) -> Path:
+def try_writing(path: Path, /) -> None:
+    """Raise OSError or ValueError if no file could be written there; it leaves no trace."""
+    probe = _part_beside(path)
+    with suppress(FileNotFoundError):
+        if S_ISDIR(path.stat().st_mode):
+            raise IsADirectoryError(EISDIR, os.strerror(EISDIR))
+    probe.touch()
+    probe.unlink()
+
+
+def _part_beside(path: Path) -> Path:
     """A name in the same folder for a file that is not whole yet; no other process has the same."""
     return path.parent / f"{PART}{os.getpid()}-{token_hex(8)}"
 
@@ -22,7 +34,7 @@ def write_whole(operation: str, path: Path, data: bytes, /) -> None:
 
     Raises `CheckpointError`, as ``operation``, if any of this fails; an older file of that name is then still there, or
     the new one."""
-    part = part_beside(path)
+    part = _part_beside(path)
     try:
         descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
         try:

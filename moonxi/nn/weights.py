@@ -3,11 +3,8 @@
 import json
 import os
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from errno import EISDIR
 from hashlib import sha256
 from pathlib import Path
-from stat import S_ISDIR
 from typing import Final, Protocol, cast
 
 import numpy as np
@@ -21,7 +18,7 @@ from moonxi.errors import CheckpointError
 from moonxi.nn.module import Module
 from moonxi.shapes import show
 from moonxi.traits import Tensor
-from moonxi.whole_file import part_beside, reason, write_whole
+from moonxi.whole_file import reason, try_writing, write_whole
 
 _DIGEST: Final = "moonxi sha256"
 """Under this name a file states what its tensors add up to; files of other programs do not."""
@@ -41,13 +38,8 @@ def save[T: Tensor](model: Module[T], path: str | os.PathLike[str], /) -> None:
 def check_writable(path: str | os.PathLike[str], /) -> None:
     """Raise `CheckpointError` if `save` could not write there: to be asked before a long run, not after it."""
     target = Path(path)
-    probe = part_beside(target)
     try:
-        with suppress(FileNotFoundError):
-            if S_ISDIR(target.stat().st_mode):
-                raise IsADirectoryError(EISDIR, os.strerror(EISDIR))
-        probe.touch()
-        probe.unlink()
+        try_writing(target)
     except (OSError, ValueError) as error:
         raise CheckpointError(f"save: {target}: cannot be written: {reason(error)}") from error
 

@@ -1,13 +1,11 @@
 """Figures of matplotlib as files: PNG, or SVG whose bytes depend on what is drawn alone."""
 
-import os
-from errno import EISDIR
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from moonxi.errors import DataError, OptionError
-from moonxi.whole_file import part_beside, reason
+from moonxi.whole_file import reason, try_writing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -52,12 +50,8 @@ def check_can_draw(what: str, path: Path, /) -> None:
     """Raise `DataError`, as ``what``, if matplotlib is missing or nothing can be written there: before a run, not after
     it."""
     new_figure(what, 1.0, 1.0)
-    probe = part_beside(path)
     try:
-        if path.is_dir():
-            raise IsADirectoryError(EISDIR, os.strerror(EISDIR))
-        probe.touch()
-        probe.unlink()
+        try_writing(path)
     except (OSError, ValueError) as error:
         raise DataError(f"{what}: {path}: cannot be written: {reason(error)}") from error
 

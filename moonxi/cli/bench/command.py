@@ -6,9 +6,10 @@ import os
 import platform
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
@@ -23,7 +24,7 @@ from moonxi.cli.bench.systems import Own, Peer, System
 from moonxi.cli.bench.workloads import WORKLOADS, Task, stepper
 from moonxi.errors import DataError, MoonxiError, OptionError
 from moonxi.train import threads
-from moonxi.whole_file import reason
+from moonxi.whole_file import reason, try_writing
 
 DESCRIPTION = """\
 Times a training step (forward, backward, clipping, SGD with momentum; float32, batch 64) of two small networks:
@@ -75,8 +76,9 @@ def _count(text: str) -> int:
 def run(arguments: argparse.Namespace) -> int:
     """The command. Raises `MoonxiError` for what does not run."""
     python = _python(arguments.torch_python)
-    if arguments.json is not None:
-        _write(arguments.json, "")  # what cannot be is said before the minutes of measuring
+    file: Path | None = arguments.json
+    if file is not None:
+        _written(file, partial(try_writing, file))  # what cannot be is said before the minutes of measuring
     rows: list[Row] = []
     about = {"moonxi": __version__, "python": platform.python_version(), "numpy": np.__version__}
     for workload in WORKLOADS:
@@ -84,19 +86,18 @@ def run(arguments: argparse.Namespace) -> int:
         with TemporaryDirectory() as folder, ExitStack() as stack:
             systems: list[System] = list(_own(task, on_gpu=arguments.gpu))
             if python is not None:
-                file = Path(folder) / "task.npz"
-                task.save(file)
+                npz = Path(folder) / "task.npz"
+                task.save(npz)
                 device = "cuda" if arguments.gpu else "cpu"
-                peer = stack.enter_context(Peer(python, file, workload.name, device, threads()))
+                peer = stack.enter_context(Peer(python, npz, workload.name, device, threads()))
                 about["torch"] = peer.version
                 systems.insert(0, peer)
             rows += measured(workload.title, systems, arguments.rounds, arguments.steps)
     for line in _lines(about, rows):
         print(line)
-    if arguments.json is not None:
+    if file is not None:
         content = {**about, "threads": threads(), "rows": [asdict(row) for row in rows]}
-        arguments.json.unlink(missing_ok=True)
-        _write(arguments.json, json.dumps(content, indent=1) + "\n")
+        _written(file, partial(file.write_text, json.dumps(content, indent=1) + "\n", encoding="utf-8"))
     return 0
 
 
@@ -158,10 +159,9 @@ def _lines(about: dict[str, str], rows: Sequence[Row]) -> Iterator[str]:
         yield f"{row.workload:<18}  {row.system:<15}  {spread:<24}  {row.ratio:.2f}"
 
 
-def _write(path: Path, text: str) -> None:
-    """Add the text to a file; none at all finds out whether that can be."""
+def _written(path: Path, write: Callable[[], object]) -> None:
+    """Do what writes a file, or tries to. Raises `DataError` if that fails."""
     try:
-        with path.open("a", encoding="utf-8") as file:
-            file.write(text)
+        write()
     except (OSError, ValueError) as error:
         raise DataError(f"bench: {path}: cannot be written: {reason(error)}") from error
