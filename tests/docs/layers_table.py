@@ -53,8 +53,8 @@ print(cross_entropy(scores, tags, ignore=-1, smoothing=0.1))
 
 The last argument of a forward is the mode, `Train(key)` in a step and `Eval()` elsewhere. `BatchNorm2d`, `Dropout`,
 `Dropout2d` and `Sequential` must be given it. The other layers take it and can do without, so that each may stand in a
-`Sequential`. A model of yours takes it if one of its layers must have it, and hands it on. The share of right answers is
-`logits.predicted().equal(labels).to_tensor(logits.value).mean()`, a tensor that a loss may give besides.
+`Sequential`. A model of yours takes it if one of its layers must have it, and hands it on. The share of right answers
+is `logits.predicted().equal(labels).to_tensor(logits.value).mean()`, a tensor that a loss may give besides.
 
 Shapes of operands must be equal: a loss never broadcasts. `reduction=` is `"mean"` (default), `"sum"` or `"none"`. The
 mean over an empty batch is a `ShapeError`; where each label is the ignored one it is NaN. Answers of yes and no are a
