@@ -8,7 +8,7 @@ from moonxi_more import FftArray, FftGrad, FftProfiled, FftTensor, SpectralFilte
 
 import moonxi as mx
 from moonxi import nn
-from moonxi.errors import ShapeError
+from moonxi.errors import CompileWarning, ShapeError
 
 HOST = fft(mx.F64)
 sizes = st.integers(1, 9)
@@ -114,6 +114,16 @@ def test_a_filter_learns_to_remove_the_mean() -> None:
     assert losses[-1] < 1e-6 < losses[0]
     gains = trainer.model.gain.to_host()[:, 0]
     np.testing.assert_allclose(gains, [0.0, 1.0, 1.0, 1.0, 1.0], atol=0.02)
+
+
+def test_a_compiled_trainer_runs_an_operation_of_ones_own_eagerly_and_says_so() -> None:
+    like = fft()
+    model = SpectralFilter.init(8, like=like, key=mx.Key(0))
+    batch = mx.Labelled(like.normal((32, 8), mx.Key(1)) + 0.5, like.labels(np.zeros(32, np.int64)))
+    trainer = mx.Trainer(model, loss, mx.Sgd(lr=2.0), key=mx.Key(2), variable=FftGrad.variable, compile=True)
+    with pytest.warns(CompileWarning, match=r"rfft: at .* FftArray has it and other tensor classes have not"):
+        first = trainer.step(batch)
+    assert trainer.step(batch)["loss"] < first["loss"]
 
 
 def test_value_and_grad_gives_a_filter_of_the_same_class() -> None:
