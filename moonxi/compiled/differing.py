@@ -38,9 +38,11 @@ class _Path:
 
 def _differences(before: Structure, now: Structure, path: _Path) -> Iterator[str]:
     match before, now:
-        case TensorLeaf(one, cls, spec), TensorLeaf(other, new, found):
+        case TensorLeaf(one, cls, spec, alike), TensorLeaf(other, new, found, setting):
             if (cls, spec) != (new, found):
                 yield f"{path.text} is {_told(now)}, and was {_told(before)}"
+            elif alike != setting:
+                yield f"{path.text} is computed with other settings, such as another device"
             elif one != other:
                 yield f"{path.text} is the same object as another argument in one call, and not in the other"
         case Static(value), Static(new):
@@ -67,7 +69,7 @@ def _differences(before: Structure, now: Structure, path: _Path) -> Iterator[str
 
 def _told(structure: Structure) -> str:
     match structure:
-        case TensorLeaf(_, cls, spec):
+        case TensorLeaf(_, cls, spec, _):
             return f"{cls.__name__} {spec}"
         case KeyLeaf():
             return "a key"

@@ -68,12 +68,14 @@ class _Writer:
         match structure:
             case TensorLeaf(number) | KeyLeaf(number) if number < self.leaves:
                 self._refuse_if(f"{expression} is not t{number}")
-            case TensorLeaf(number, cls, spec):
+            case TensorLeaf(number, cls, spec, alike):
                 name = self._leaf(number, expression)
                 self._refuse_if(
                     f"{name}.__class__ is not {self._named(cls)} or {name}.shape != {self._named(spec.shape)} "
                     f"or {name}.dtype is not {self._named(spec.dtype)}"
                 )
+                if hasattr(cls, "alike"):
+                    self._refuse_if(f"{name}.alike != {self._named(alike)}")
             case KeyLeaf(number):
                 self._refuse_if(f"{self._leaf(number, expression)}.__class__ is not Key")
             case Static(value):

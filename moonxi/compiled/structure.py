@@ -46,6 +46,8 @@ class TensorLeaf(Structure):
     number: int
     cls: type
     spec: Spec
+    alike: object = None
+    """What the tensor is computed with besides, where its class has such an attribute."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +151,8 @@ def flattened(value: object, what: str, leaf: Callable[[object], bool] = is_tens
             number = numbers.setdefault(id(value), len(found.leaves))
             if number == len(found.leaves):
                 found.leaves.append(value)
-            return TensorLeaf(number, type(value), spec_of(value))
+            alike = getattr(value, "alike") if hasattr(type(value), "alike") else None  # noqa: B009  # not of all
+            return TensorLeaf(number, type(value), spec_of(value), alike)
         if isinstance(value, Key):
             number = numbers.setdefault(id(value), len(found.leaves))
             if number == len(found.leaves):

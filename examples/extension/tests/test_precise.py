@@ -166,6 +166,21 @@ def test_a_layer_is_trained_and_shows_the_rounding_errors_of_the_backends() -> N
     assert 1e-9 < abs(last_loss(mx.numpy()) / exact - 1.0) < 1e-4
 
 
+def test_a_compiled_step_is_traced_for_each_number_of_digits() -> None:
+    def third[T: mx.Tensor](x: T) -> T:
+        return x + x.ones((2,)) / 3.0
+
+    compiled = mx.compile(third)
+    for digits in (40, 20, 40):
+        x = precise(digits).ones((2,))
+        assert compiled(x).decimals().tolist() == third(x).decimals().tolist()
+    reports = mx.compile_report(compiled).traces
+    assert [one.because for one in reports] == [
+        "the first call",
+        "x is computed with other settings, such as another device",
+    ]
+
+
 FLOATS: Any = np.zeros(2)
 WRONG: dict[str, tuple[Callable[[Precise], object], type[Exception], str]] = {
     "digits": (

@@ -52,6 +52,11 @@ class CudaTensor[D: Floating](DerivedTensor["CudaTensor[D]"]):
         return self.space.element
 
     @property
+    def alike(self) -> Space:
+        """What tensors have in common that are computed with together: a compiled step is for tensors of one such."""
+        return self.space
+
+    @property
     def device(self) -> int:
         """The number of the GPU."""
         return self.space.device.index

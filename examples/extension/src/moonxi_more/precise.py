@@ -50,6 +50,11 @@ class Precise(DerivedBlas["Precise"]):
     def dtype(self) -> type[DType]:
         return {"O": F64, "i": I64, "b": Bool}[self.data.dtype.kind]
 
+    @property
+    def alike(self) -> int:
+        """The digits: a compiled step is for tensors of one number of them."""
+        return self.digits
+
     def decimals(self) -> NDArray[np.object_]:
         """A copy of the elements with all their digits."""
         return self.data.astype(object)
