@@ -12,18 +12,18 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from moonxi.compiled.finding import found
-from moonxi.compiled.fusion import Fusion, Pack, Uses
+from moonxi.compiled.finding import form, found
+from moonxi.compiled.fusion import Fusion, Uses
 from moonxi.compiled.graph import Array, Graph, Node, Operand, Spec
 from moonxi.compiled.interpreter import set_apart
 from moonxi.compiled.memory import Memory, Order, Piece
 from moonxi.compiled.optimising import Pass
-from moonxi.compiled.packs import Layout, Packed, PackedProgram
+from moonxi.compiled.packed_plan import PackedPlan
 from moonxi.compiled.results import Result
 from moonxi.compiled.schedule import BLOCK, Group, grouped
 from moonxi.dtypes import Floating
 from moonxi.traits import Mask
-from moonxi.traits.kernels import Form, Kernel, Kind, Request, Routine, WithKernels
+from moonxi.traits.kernels import Kernel, Kind, WithKernels
 
 _FILE = "<compiled step>"
 
@@ -37,11 +37,10 @@ class HostPlan:
         self._graph = graph
         self._orders = orders
         self._backend = backend
-        self._uses = Uses(graph)
-        self._without = without
-        self._routines: dict[int, Routine] = {}
-        fusions = [one for one in found(graph, self._uses, self._is_elementwise, without) if self._has_routine(one)]
-        self._groups = grouped(graph, self._is_elementwise, "fusion" not in without, fusions)
+        uses = Uses(graph)
+        fusions = found(graph, uses, backend, self._is_elementwise, without)
+        routines = {id(fusion): routine for fusion, routine in fusions}
+        self._groups = grouped(graph, self._is_elementwise, "fusion" not in without, [fusion for fusion, _ in fusions])
         self._memory = Memory(reuse="memory_plan" not in without)
         self._pieces: dict[int, Piece] = {}
         self._roots: dict[int, frozenset[int]] = {}
@@ -51,12 +50,16 @@ class HostPlan:
         self._lines: list[str] = ["def replay(inputs):"]
         self._node_at: dict[int, Node] = {}
         self._last = self._find_last_uses()
-        self._placed: dict[int, NDArray[np.generic]] = {}
-        self._programs = {
-            id(group.fusion): self._packed(group.fusion, group.fusion.pack)
-            for group in self._groups
-            if group.fusion is not None and group.fusion.pack is not None
+        packs = PackedPlan(graph, uses, orders, self._roots)
+        chosen = [group.fusion for group in self._groups if group.fusion is not None]
+        self._calls: dict[int, Callable[..., object]] = {
+            id(fusion): routines[id(fusion)]
+            if fusion.pack is None
+            else packs.program(fusion.pack, routines[id(fusion)])
+            for fusion in chosen
         }
+        self._placed = packs.placed
+        self._memory.bytes += packs.bytes
         self._write()
         namespace = self._globals
         exec(compile("\n".join(self._lines), _FILE, "exec"), namespace)
@@ -134,25 +137,6 @@ class HostPlan:
     def _is_elementwise(self, node: Node) -> bool:
         kernel = self._kernel(node)
         return kernel is not None and kernel.kind is Kind.ELEMENTWISE
-
-    def _has_routine(self, fusion: Fusion) -> bool:
-        """Whether the backend has a routine for a fusion, which is made now."""
-        maker = self._backend.routine(fusion.routine, {node.operation for node in fusion.nodes})
-        if maker is None:
-            return False
-        forms = [self._form(number) for number in fusion.operands]
-        results = [None if number is None else self._form(number) for number in fusion.results]
-        numba, large_tiles = "numba" not in self._without, "large_tiles" not in self._without
-        routine = maker(Request(forms, results, dict(fusion.options), numba, large_tiles))
-        if routine is None:
-            return False
-        self._routines[id(fusion)] = routine
-        return True
-
-    def _form(self, number: int) -> Form:
-        spec = self._graph.specs[number]
-        assert spec.dtype is not None, "keys are in no fusion"
-        return Form(spec.shape, np.dtype(spec.dtype.type))
 
     def _find_last_uses(self) -> dict[int, int]:
         """For each value with memory of its own: the group after which nobody needs it, through views either."""
@@ -266,56 +250,24 @@ class HostPlan:
                 arguments.append(blocks.get(one.number, f"v{one.number}"))
             else:  # a number; an int is taken for a float, as the methods do
                 number = float(cast(float, one))
-                dtype = self._form(node.inputs[0]).dtype
+                dtype = form(self._graph, node.inputs[0]).dtype
                 # NumPy takes an array sooner than a float.
                 known = np.asarray(number, dtype) if isinstance(kernel.call, np.ufunc) else number
                 arguments.append(self._named(known, "number"))
         ordered = reversed(arguments) if kernel.swapped else arguments
         return f"{self._named(kernel.call, 'kernel')}({', '.join([*ordered, f'out={out}'])})"
 
-    # -- packs -----------------------------------------------------------------------------------------------------
-
-    def _packed(self, fusion: Fusion, pack: Pack) -> PackedProgram:
-        """The program of a pack; intermediate results that it takes get their place in memory of the plan."""
-        graph, first = self._graph, pack.results[0]
-        layout = Layout([graph.specs[number] for number in first], [self._orders.get(number) for number in first])
-        sources: list[Packed | None] = []
-        for numbers in pack.arrays:
-            if all(number in graph.inputs for number in numbers):
-                sources.append(None)
-                continue
-            source = layout.new()
-            self._memory.bytes += source.flat.nbytes
-            sources.append(source)
-            for number, view in zip(numbers, source.views, strict=True):
-                self._place(number, view)
-        routine = self._routines[id(fusion)]
-        return PackedProgram(routine, layout, sources, len(pack.results), len(pack.scalars))
-
-    def _place(self, number: int, view: NDArray[np.generic]) -> None:
-        """Let a value be computed where it is packed, if it has memory of its own, or is such a value reshaped."""
-        maker = self._uses.maker(number)
-        if maker is None or number in self._graph.outputs:
-            return
-        if maker.operation == "reshape" and view.flags.c_contiguous:
-            (source,) = maker.inputs
-            order = self._orders.get(source)
-            if order is None or order == tuple(range(len(order))):
-                self._place(source, view.reshape(self._graph.specs[source].shape))
-        elif self._roots[number] == frozenset({number}):
-            self._placed.setdefault(number, view)
-
     def _write_fusion(self, fusion: Fusion) -> None:
         if fusion.pack is not None:
             self._results.update(number for number in fusion.results if number is not None)
             names = "".join(f"v{number}, " for number in fusion.results)
-            program = self._named(self._programs[id(fusion)], "program")
+            program = self._named(self._calls[id(fusion)], "program")
             operands = ", ".join(f"v{number}" for number in fusion.operands)
             self._line(f"{names}= {program}({operands})", fusion.nodes[0])
             return
         results = ["None" if number is None else self._destination(number) for number in fusion.results]
         arguments = [f"v{number}" for number in fusion.operands]
-        routine = self._named(self._routines[id(fusion)], f"{fusion.routine}_")
+        routine = self._named(self._calls[id(fusion)], f"{fusion.routine}_")
         self._line(f"{routine}({', '.join(arguments)}, out=({', '.join(results)},))", fusion.nodes[0])
 
     def _write_view(self, node: Node, kernel: Kernel) -> None:

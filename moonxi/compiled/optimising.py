@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from typing import Literal
 
 from moonxi.compiled.graph import Graph
-from moonxi.compiled.passes import common_subexpressions, constant_folding, dead_code, relu_masks
+from moonxi.compiled.passes import common_subexpressions, constant_folding, dead_code, relu_masks, softmax_rules
 from moonxi.dtypes import DType
 
 type Pass = Literal[
@@ -12,6 +12,7 @@ type Pass = Literal[
     "constant_folding",
     "dead_code",
     "relu_masks",
+    "softmax_rules",
     "convolutions",
     "large_tiles",
     "normalisations",
@@ -33,6 +34,8 @@ def optimised(graph: Graph, examples: Mapping[type[DType], object], without: Col
         graph = constant_folding(graph, examples)
     if "relu_masks" not in without:
         graph = relu_masks(graph)
+    if "softmax_rules" not in without:
+        graph = softmax_rules(graph)
     if "dead_code" not in without:
         graph = dead_code(graph)
     return graph

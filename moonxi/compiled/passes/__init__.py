@@ -8,6 +8,7 @@ from moonxi.compiled.passes.normalisations import normalisations
 from moonxi.compiled.passes.packing import packing
 from moonxi.compiled.passes.poolings import poolings
 from moonxi.compiled.passes.relu_masks import relu_masks
+from moonxi.compiled.passes.softmax_rules import softmax_rules
 from moonxi.compiled.passes.sums_of_squares import sums_of_squares
 
 __all__ = [
@@ -19,5 +20,6 @@ __all__ = [
     "packing",
     "poolings",
     "relu_masks",
+    "softmax_rules",
     "sums_of_squares",
 ]
