@@ -19,6 +19,8 @@ type Arrays = Sequence[NDArray[np.generic]]
 _MOST: Final = 3
 """Packs that are kept for a result, as in `moonxi.compiled.results`."""
 
+_ALIGNMENT: Final = 64
+
 
 class Layout:
     """Where each of several tensors lies in a pack."""
@@ -47,16 +49,19 @@ class Layout:
 class Packed:
     """A pack, with the tensors in it."""
 
-    __slots__ = ("alone", "flat", "views")
+    __slots__ = ("_memory", "alone", "flat", "views")
 
     def __init__(self, layout: Layout) -> None:
-        self.flat: NDArray[np.generic] = np.empty(layout.size, layout.dtype)
+        size = layout.size * layout.dtype.itemsize
+        self._memory = np.empty(size + _ALIGNMENT, np.uint8)
+        start = -self._memory.ctypes.data % _ALIGNMENT
+        self.flat: NDArray[np.generic] = self._memory[start : start + size].view(layout.dtype)
         self.views = layout.views(self.flat)
         self.alone = self._holders()
 
     def _holders(self) -> int:
         """How many hold the memory: the pack itself, its views, and views of those, which NumPy lets hold it too."""
-        return sys.getrefcount(self.flat)
+        return sys.getrefcount(self._memory)
 
     @property
     def is_free(self) -> bool:
@@ -86,6 +91,7 @@ class PackedProgram:
         self._sources = sources
         self._scalars = scalars
         self._kept: list[list[Packed]] = [[] for _ in range(results)]
+        self._inside: dict[int, Arrays] = {}
 
     def __call__(self, *values: NDArray[np.generic]) -> "chain[NDArray[np.generic]]":
         """The results, each for all tensors; the values are all tensors of each array, and then the scalars."""
@@ -106,15 +112,27 @@ class PackedProgram:
     def _packed(self, arrays: Arrays, source: Packed | None) -> Packed | None:
         """The pack that has the arrays, if there is one."""
         if source is not None:
-            for view, array in zip(source.views, arrays, strict=True):
-                if view is not array and not np.shares_memory(view, array):
-                    np.copyto(view, array)
+            known = self._inside.get(id(source))
+            if known is None or not all(map(is_, known, arrays)):
+                self._copy(arrays, source)
             return source
         for kept in self._kept:
             for one in kept:
                 if all(map(is_, one.views, arrays)):
                     return one
         return None
+
+    def _copy(self, arrays: Arrays, source: Packed) -> None:
+        """Put the arrays into their pack. Where all of them are in it anyway, none needs to be looked at again."""
+        outside = [
+            (view, array)
+            for view, array in zip(source.views, arrays, strict=True)
+            if view is not array and not np.shares_memory(view, array)
+        ]
+        for view, array in outside:
+            np.copyto(view, array)
+        if not outside:
+            self._inside[id(source)] = arrays
 
     def _new(self, kept: list[Packed]) -> Packed:
         """A pack that nobody holds."""

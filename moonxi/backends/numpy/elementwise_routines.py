@@ -25,18 +25,21 @@ def program(request: Request) -> Routine:
     dtype = cast("np.dtype[np.floating]", request.operands[0].dtype)
     places = _memory(found)
     kinds: dict[int, Any] = {place: np.dtype(np.bool_) if found.steps[n].mask else dtype for n, place in places.items()}
+    memory = [(f"step {place}", kinds[place]) for place in sorted(kinds)]
     steps = _written(found, dtype, places)
 
     def run(*operands: HostArray, out: tuple[HostArray, ...]) -> None:
         arrays, scalars = (*operands[: found.arrays], *out), operands[found.arrays :]
         size = out[0].size
+        if size <= _WHOLE:
+            steps(*arrays, *scalars, *[scratch.array(name, (size,), kind) for name, kind in memory])
+            return
 
         def work(part: slice) -> None:
-            most = part.stop - part.start if size <= _WHOLE else _BLOCK
-            memory = [scratch.array(f"step {n}", (most,), kind) for n, kind in sorted(kinds.items())]
-            for start in range(part.start, part.stop, most):
-                stop = min(start + most, part.stop)
-                last = memory if stop - start == most else [one[: stop - start] for one in memory]
+            mine = [scratch.array(name, (_BLOCK,), kind) for name, kind in memory]
+            for start in range(part.start, part.stop, _BLOCK):
+                stop = min(start + _BLOCK, part.stop)
+                last = mine if stop - start == _BLOCK else [one[: stop - start] for one in mine]
                 block = slice(start, stop)
                 steps(*[array[block] for array in arrays], *scalars, *last)
 

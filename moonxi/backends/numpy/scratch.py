@@ -16,6 +16,10 @@ _LARGEST = 1 << 26
 """Bytes that are kept at most under one name."""
 
 
+_ALIGNMENT = 64
+"""Bytes of a line of the cache: vectors that lie across two take twice as long."""
+
+
 class _Kept(threading.local):
     def __init__(self) -> None:
         self.memory: dict[str, NDArray[np.uint8]] = {}
@@ -29,7 +33,9 @@ def array(name: str, shape: Shape, dtype: np.dtype[np.floating]) -> HostArray:
     size = prod(shape) * dtype.itemsize
     memory = _kept.memory.get(name)
     if memory is None or memory.size < size:
-        memory = np.empty(size, np.uint8)
+        whole = np.empty(size + _ALIGNMENT, np.uint8)
+        start = -whole.ctypes.data % _ALIGNMENT
+        memory = whole[start : start + size]
         if size <= _LARGEST:
             _kept.memory[name] = memory
     return memory[:size].view(dtype).reshape(shape)
