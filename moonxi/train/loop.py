@@ -84,6 +84,9 @@ class Loop[M, B]:
         self._history.stopped = self._run.stopped
         if self._progress and self._run.stopped is not None:
             print(f"stopped after step {self._learner.steps}: {self._run.stopped}", flush=True)
+
+    def finish(self) -> None:
+        """Tell the callbacks that the run has ended."""
         for callback in self._callbacks:
             callback.on_end(self._run, self._history)
 

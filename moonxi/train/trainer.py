@@ -388,4 +388,5 @@ class Trainer[T: Tensor, M, B]:
             save(trained, save_to)
             if progress:
                 print(f"weights saved to {os.fspath(save_to)}", flush=True)
+        loop.finish()  # whatever a callback makes of it, the weights are saved
         return history

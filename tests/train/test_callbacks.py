@@ -8,10 +8,11 @@ from typing import override
 
 import pytest
 
+from moonxi import nn
 from moonxi.data import DataLoader, Labelled
 from moonxi.errors import DataError, OptionError
 from moonxi.train import Callback, Checkpoints, CsvLog, EarlyStopping, EpochRecord, History, JsonLinesLog, Run
-from tests.train.test_trainer import Array, Interrupted, dataset, new_trainer
+from tests.train.test_trainer import Array, Interrupted, dataset, new_model, new_trainer, weights
 
 
 def loader() -> "DataLoader[Labelled[Array]]":
@@ -186,3 +187,16 @@ def test_a_log_that_cannot_be_written_is_refused_before_the_first_step(tmp_path:
     with pytest.raises(DataError, match=r"^CsvLog: .*nowhere/log\.csv: cannot be written: No such file or directory$"):
         trainer.fit(loader(), epochs=1, progress=False, callbacks=[CsvLog(tmp_path / "nowhere" / "log.csv")])
     assert trainer.steps == 0
+
+
+class FailsAtTheEnd(Callback[object]):
+    @override
+    def on_end(self, run: Run[object], history: History, /) -> None:
+        raise DataError("there is no ink")
+
+
+def test_a_callback_that_fails_at_the_end_costs_no_weights(tmp_path: Path) -> None:
+    trainer = new_trainer()
+    with pytest.raises(DataError, match="there is no ink"):
+        trainer.fit(loader(), epochs=1, progress=False, save_to=tmp_path / "weights", callbacks=[FailsAtTheEnd()])
+    assert weights(nn.load(new_model(), tmp_path / "weights")) == weights(trainer.model)
