@@ -7,7 +7,7 @@ are one line, beside which a vector of channels is repeated: NumPy is twice as f
 from collections.abc import Callable
 from functools import cache
 from math import prod
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 
@@ -156,7 +156,7 @@ class _Lines:
 
     def to_write(self, out: HostArray) -> HostArray:
         """Lines to write to: those of ``out`` where the channels are last in memory."""
-        last: HostArray = np.moveaxis(out, 1, -1)
+        last = np.moveaxis(out, 1, -1)
         lines = last if last.flags.c_contiguous else np.empty(last.shape, out.dtype)
         return lines.reshape(self._shape)
 
