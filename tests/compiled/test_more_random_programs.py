@@ -2,12 +2,14 @@
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from tests.compiled.test_random_programs import Program, check, programs
+from moonxi.compiled import Pass
+from tests.compiled.test_random_programs import PASSES, Program, check, programs
 
 
 @pytest.mark.slow
-@given(programs)
+@given(programs, st.sampled_from(PASSES))
 @settings(max_examples=1000)
-def test_a_thousand_more_random_programs_are_compiled_right(program: Program) -> None:
-    check(program)
+def test_a_thousand_more_random_programs_are_compiled_right(program: Program, alone: Pass) -> None:
+    check(program, alone)

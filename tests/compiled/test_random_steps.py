@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import moonxi as mx
 from moonxi import nn, optim
 from moonxi.compiled import Pass
-from tests.compiled.test_random_programs import COLUMNS, PASSES, ROWS, WITHOUT, Program, programs, values_of
+from tests.compiled.test_random_programs import COLUMNS, PASSES, ROWS, Program, programs, values_of, variants
 
 type Host = mx.NpArray[mx.F64]
 
@@ -112,7 +112,7 @@ def test_random_training_steps_are_compiled_right(plan: Plan) -> None:
 
 
 @pytest.mark.slow
-@given(plans)
-@settings(max_examples=60)
-def test_many_random_training_steps_are_compiled_right_by_each_pass_alone(plan: Plan) -> None:
-    check(plan, WITHOUT)
+@given(plans, st.sampled_from(PASSES))
+@settings(max_examples=200)
+def test_many_random_training_steps_are_compiled_right_by_each_pass_alone(plan: Plan, alone: Pass) -> None:
+    check(plan, variants(alone))
