@@ -18,7 +18,7 @@ from mypy.plugin import AnalyzeTypeContext, ClassDefContext, FunctionContext, Me
 from mypy.plugins.default import DefaultPlugin
 from mypy.semanal import SemanticAnalyzer
 from mypy.typeanal import TypeAnalyser
-from mypy.types import Instance, Type, get_proper_type
+from mypy.types import Instance, Type, UninhabitedType, get_proper_type
 
 from moonxi.mypy_plugin.annotations import Annotations
 from moonxi.mypy_plugin.conformance import Conformance
@@ -30,7 +30,7 @@ from moonxi.mypy_plugin.scores import check_scores
 from moonxi.mypy_plugin.shapes.aliases import note_aliases
 from moonxi.mypy_plugin.shapes.attached import ANNOTATED, attach, text_of
 from moonxi.mypy_plugin.shapes.formulas import note_formulas
-from moonxi.mypy_plugin.shapes.marker import METHOD, imports_moonxi, is_mark, is_marked, plant
+from moonxi.mypy_plugin.shapes.marker import METHOD, imports_moonxi, is_mark, is_marked, plant, plant_end
 from moonxi.mypy_plugin.traits import is_trait
 from moonxi.mypy_plugin.unused import check_unused, dropped_calls
 
@@ -128,17 +128,19 @@ class MoonxiPlugin(MapOnly):
     def _mark(self, fullname: str, default: Callable[[MethodContext], Type] | None, ctx: MethodContext) -> Type:
         if not is_mark(ctx.context):
             return self._method(fullname, default, ctx)
+        if isinstance(ctx.api, TypeChecker) and any(ctx.api.msg.errors.get_watchers()):
+            return UninhabitedType()  # mypy asks whether to call the statement unreachable: not this one
         self._guarded(lambda: self._shapes(ctx))
         return ctx.default_return_type
 
     def _shapes(self, ctx: MethodContext) -> None:
-        """Check the shapes in the function of which the mark is the first statement."""
+        """Check the shapes in the function of which the mark is the first statement, or in the file that it ends."""
         if not isinstance(ctx.api, TypeChecker) or not ctx.api.in_checked_function():
             return
         self._check_shapes(ctx.api)
 
     def _check_shapes(self, checker: TypeChecker) -> None:
-        """Check the function that mypy is in, and before the first one of a file what is outside of its functions."""
+        """Check the function that mypy is in, or what is outside of functions."""
         from moonxi.mypy_plugin.shapes.module import Module  # takes a moment, and many runs check nothing
 
         if self._module is None or self._module.tree is not checker.tree:
@@ -146,6 +148,8 @@ class MoonxiPlugin(MapOnly):
         function = checker.scope.current_function()
         if isinstance(function, FuncDef):
             self._module.check(checker, function)
+        elif function is None:
+            self._module.check_top_level(checker)
 
     def _unmarked(self, checker: TypeChecker) -> None:
         """The same at the first call in a function or file in which no type of moonxi is written."""
@@ -156,7 +160,8 @@ class MoonxiPlugin(MapOnly):
         self._called_in = place
         if not imports_moonxi(checker.tree) or not checker.in_checked_function():
             return
-        if place[1] is None or not is_marked(place[1]):
+        plant_end(checker.tree)
+        if place[1] is not None and not is_marked(place[1]):
             self._check_shapes(checker)
 
     def _annotated(self, fullname: str, ctx: AnalyzeTypeContext) -> Type:
@@ -219,4 +224,4 @@ class MoonxiPlugin(MapOnly):
             self._planted = file
             self._module = None  # what was known of a file may be so no longer
             self._dropped[file.fullname] = frozenset(dropped_calls(file.defs))
-            plant(file.defs)
+            plant(file)

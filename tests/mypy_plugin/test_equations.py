@@ -66,7 +66,7 @@ def test_a_rule_that_broadcasts_says_nothing_of_an_unknown_that_may_be_one() -> 
 def test_two_names_of_a_class_are_two_sizes_although_unknown() -> None:
     equations = Equations()
     left, right, other = dims.unknown("self.hidden"), named("outputs"), named("features")
-    equations.apart = frozenset({"self.hidden", "outputs"})
+    equations.keep_apart([left, right])
     for equal in (True, False):
         with equations.solving(equal=equal):
             assert shapes.differ(left, right)

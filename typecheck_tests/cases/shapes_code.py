@@ -3,11 +3,13 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from jaxtyping import Float
+import numpy as np
+from jaxtyping import Float, Int
 
 import moonxi as mx
 from moonxi import F32, NpArray, nn
 from moonxi.linalg import einsum
+from moonxi.losses import Logits, cross_entropy
 
 type Host = NpArray[F32]
 type Rows[T: mx.Tensor] = Float[T, "rows 4"]
@@ -292,3 +294,68 @@ def right_formula() -> None:
         return x.reshape((x.shape[0], 2, x.shape[1] // 2, x.shape[2])).sum(1)
 
     assert halves(ones(2, 4, 6)).shape == (2, 2, 6)
+
+
+def wrong_list_that_grows(x: Float[Host, "batch time d"]) -> Float[Host, "batch time d"]:
+    rows: list[Host] = []
+    for step in range(x.shape[1]):
+        rows.append(x[:, step].tanh())
+    return rows[0].stack(*rows[1:], axis=2)  # E: [tensor-shape] return: (batch, d, _)
+
+
+def right_list_that_grows() -> None:
+    def steps(x: Float[Host, "batch time d"]) -> Float[Host, "batch time d"]:
+        rows: list[Host] = []
+        for step in range(x.shape[1]):
+            rows.append(x[:, step].tanh())
+        return rows[0].stack(*rows[1:], axis=1)
+
+    assert steps(ones(2, 3, 4)).shape == (2, 3, 4)
+
+
+def wrong_size_that_is_not_there(x: Float[Host, "batch d"]) -> int:
+    return x.shape[2]  # E: [tensor-shape] shape: (batch, d) has 2 axes, and no size number 2
+
+
+def right_size_that_is_not_there() -> None:
+    def width(x: Float[Host, "batch d"]) -> int:
+        return x.shape[1]
+
+    assert width(ones(2, 3)) == 3
+
+
+def wrong_number_of_sizes(x: Float[Host, "batch d"]) -> Host:
+    batch, time, d = x.shape  # E: [tensor-shape] shape: (batch, d) has not 3 sizes but 2
+    return x.reshape((batch, time * d))
+
+
+def right_number_of_sizes() -> None:
+    def same(x: Float[Host, "batch time d"]) -> Float[Host, "batch time*d"]:
+        batch, time, d = x.shape
+        return x.reshape((batch, time * d))
+
+    assert same(ones(2, 3, 4)).shape == (2, 12)
+
+
+def wrong_array_of_numpy(x: Float[Host, "time d"], time: int) -> Host:
+    places = x.from_host(np.arange(time, dtype=np.float32))
+    return places[:, None] * places  # E: [tensor-broadcast] {time} with itself
+
+
+def right_array_of_numpy() -> None:
+    def products(x: Float[Host, "time d"], time: int) -> Float[Host, "{time} {time}"]:
+        places = x.from_host(np.arange(time, dtype=np.float32))
+        return places[:, None] * places[None, :]
+
+    assert products(ones(3, 4), 3).shape == (3, 3)
+
+
+def wrong_scores_and_labels(x: Float[Host, "batch classes"], labels: Int[mx.Labels[Host], " batch"]) -> Host:
+    return cross_entropy(Logits(x.transpose()), labels)  # E: [tensor-shape] (classes, batch), labels (batch,)
+
+
+def right_scores_and_labels() -> None:
+    def loss(x: Float[Host, "batch classes"], labels: Int[mx.Labels[Host], " batch"]) -> Host:
+        return cross_entropy(Logits(x), labels)
+
+    assert loss(ones(2, 3), ones(2, 3).argmax(1)).shape == ()

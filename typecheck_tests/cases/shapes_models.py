@@ -231,3 +231,43 @@ def right_channels_of_a_norm() -> None:
     conv = nn.Conv2d.init(3, 4, 3, like=LIKE, key=KEY, padding=1)
     model = Images(conv, nn.BatchNorm2d.init(4, like=LIKE), linear(1024, 10))
     assert model.forward(ones(1, 3, 32, 32), nn.Eval()).shape == (1, 10)
+
+
+@dataclass(frozen=True)
+class Fixed[T: mx.MlpTensor](nn.Module[T]):
+    """It works for one width only, although `init` takes any."""
+
+    first: nn.Linear[T]
+    second: nn.Linear[T]
+
+    @classmethod
+    def init(cls, width: int, *, like: T, key: mx.Key) -> "Fixed[T]":
+        first = nn.Linear.init(6, width, like=like, key=key)
+        return cls(first, nn.Linear.init(12, 3, like=like, key=key))  # E: [tensor-shape] works for width = 12 only
+
+    def forward(self, x: Float[T, "batch 6"], mode: nn.Mode | None = None, /) -> Float[T, "batch 3"]:
+        return self.second.forward(self.first.forward(x))
+
+
+@dataclass(frozen=True)
+class Heads[T: mx.MlpTensor](nn.Module[T]):
+    """A size of the layer and a size that comes with each call are two."""
+
+    heads: int
+
+    def wrong(self, x: Float[T, "batch time d"]) -> Float[T, "batch {self.heads} time d//{self.heads}"]:
+        batch, time, d = x.shape
+        parts = x.reshape((batch, time, self.heads, d // self.heads))
+        return parts.permute((0, 1, 2, 3))  # E: [tensor-shape] return: (batch, time, {self.heads}, d//{self.heads})
+
+    def forward(self, x: Float[T, "batch time d"]) -> Float[T, "batch {self.heads} time d//{self.heads}"]:
+        batch, time, d = x.shape
+        return x.reshape((batch, time, self.heads, d // self.heads)).permute((0, 2, 1, 3))
+
+
+def wrong_order_of_axes_of_heads(heads: Heads[Host], x: Float[Host, "batch d"]) -> Host:
+    return heads.forward(x)  # E: [tensor-shape] argument "x" of "Heads.forward": (batch, d)
+
+
+def right_order_of_axes_of_heads() -> None:
+    assert Heads[Host](2).forward(ones(1, 3, 4)).shape == (1, 2, 3, 2)

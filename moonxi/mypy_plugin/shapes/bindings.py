@@ -1,6 +1,7 @@
 """The names that statements bind."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from mypy.nodes import (
     AssignmentStmt,
@@ -106,15 +107,28 @@ def captured_names(pattern: Pattern | None) -> Iterator[str]:
         yield from captured_names(one)
 
 
-def changed_names(nodes: Iterable[Statement]) -> set[str]:
-    """The names of lists that the statements change, in functions within them too."""
-    return {name for node in walked(nodes) for name in _changed(node)}
+@dataclass(frozen=True)
+class Changes:
+    """The names of lists that are changed somewhere: to some, elements are added, of others any may be replaced."""
+
+    grown: frozenset[str] = frozenset()
+    replaced: frozenset[str] = frozenset()
+
+
+def changes(nodes: Iterable[Statement]) -> Changes:
+    """The lists that the statements change, in functions within them too."""
+    grown, replaced = set[str](), set[str]()
+    for node in walked(nodes):
+        match node:
+            case CallExpr(callee=MemberExpr(name=change, expr=NameExpr(name=name))) if change in _CHANGES:
+                grown.add(name)
+            case _:
+                replaced.update(_changed(node))
+    return Changes(frozenset(grown), frozenset(replaced))
 
 
 def _changed(node: Node) -> Iterator[str]:
     match node:
-        case CallExpr(callee=MemberExpr(name=change, expr=NameExpr(name=name))) if change in _CHANGES:
-            yield name
         case AssignmentStmt():
             yield from _of_parts(node.lvalues)
         case OperatorAssignmentStmt():

@@ -5,8 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from math import prod
 
-from moonxi.dims import Dim, maximum, minimum
-from moonxi.mypy_plugin.shapes.values import TENSOR, UNKNOWN, Each
+from moonxi.dims import Dim, Size, maximum, minimum
+from moonxi.mypy_plugin.shapes.equations import argument, fresh
+from moonxi.mypy_plugin.shapes.values import TENSOR, UNKNOWN, Each, Shaped
 from moonxi.shape_tensor import ShapeTensor
 
 _LONGEST = 16  # sequence that is looked at element by element
@@ -15,6 +16,8 @@ _LONGEST = 16  # sequence that is looked at element by element
 def builtin(name: str, values: Sequence[object], options: Mapping[str, object]) -> object:
     """The result of the function of the full name; None of a function that is not among these."""
     function = _FUNCTIONS.get(name)
+    if function is None and name.startswith("numpy."):
+        function = _NUMPY.get(name.rpartition(".")[2])
     return None if function is None else function(values, options)
 
 
@@ -65,8 +68,12 @@ def _range(values: Sequence[object], options: Mapping[str, object]) -> object:
     numbers = [value for value in values if isinstance(value, int)]
     if len(numbers) == len(values) and 1 <= len(numbers) <= 3 and numbers[2:] != [0]:
         found = range(*numbers)
-        return tuple(found) if len(found) <= _LONGEST else Each(lambda: UNKNOWN)
-    return Each(lambda: UNKNOWN)
+        return tuple(found) if len(found) <= _LONGEST else Each(_some_number)
+    return Each(_some_number)
+
+
+def _some_number() -> Size:
+    return argument(f"{fresh()}")
 
 
 def _enumerated(values: Sequence[object], options: Mapping[str, object]) -> object:
@@ -74,7 +81,7 @@ def _enumerated(values: Sequence[object], options: Mapping[str, object]) -> obje
     items = elements(values[0]) if values else None
     if isinstance(items, Each):
         item = items.item
-        return Each(lambda: (UNKNOWN, item()))
+        return Each(lambda: (_some_number(), item()))
     if items is None or not isinstance(start, int):
         return UNKNOWN
     return tuple(enumerate(items, start))
@@ -125,6 +132,31 @@ def _sum(values: Sequence[object], options: Mapping[str, object]) -> object:
     return UNKNOWN
 
 
+def _counted(values: Sequence[object], options: Mapping[str, object]) -> object:
+    """``numpy.arange(n)``."""
+    match values:
+        case [int() | Dim() as size]:
+            return Shaped((size,))
+    return UNKNOWN
+
+
+def _filled(values: Sequence[object], options: Mapping[str, object]) -> object:
+    """``numpy.zeros(shape)``."""
+    match values:
+        case [int() | Dim() as size, *_]:
+            return Shaped((size,))
+        case [tuple() as shape, *_] if all(isinstance(one, int | Dim) for one in shape):
+            return Shaped(tuple(one for one in shape if isinstance(one, int | Dim)))
+    return UNKNOWN
+
+
+_NUMPY: Mapping[str, Callable[[Sequence[object], Mapping[str, object]], object]] = {
+    "arange": _counted,
+    "zeros": _filled,
+    "ones": _filled,
+    "empty": _filled,
+    "full": _filled,
+}
 _FUNCTIONS: Mapping[str, Callable[[Sequence[object], Mapping[str, object]], object]] = {
     "builtins.len": _length,
     "builtins.sum": _sum,

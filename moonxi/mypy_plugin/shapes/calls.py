@@ -16,7 +16,7 @@ from moonxi.mypy_plugin.shapes.layers import fields_of_init, result_of_forward
 from moonxi.mypy_plugin.shapes.objects import Maker, Object, is_frozen
 from moonxi.mypy_plugin.shapes.run import Run
 from moonxi.mypy_plugin.shapes.values import TENSOR, UNKNOWN, Each, Function, is_known, shape_of
-from moonxi.shapes.specification import Names, fits
+from moonxi.shapes.specification import Names, fits, read
 
 _BRACES = re.compile(r"\{([^{}]+)\}")
 
@@ -46,8 +46,18 @@ def call(
     if is_at_hand(run, function) and (_is_open(result) or (isinstance(receiver, Object) and receiver.exact)):
         body = Function(function, receiver if bound else None, outside or {})
         seen = looked_into(run, body, found, written, name, complete=complete)
+        _check_result(run, maker, function, seen, written, name)
         return seen if _is_open(result) and seen is not UNKNOWN else result
     return result
+
+
+def _check_result(run: Run, maker: Maker, function: FuncDef, seen: object, written: Context, name: str) -> None:
+    """Check what a function gives for these arguments against its annotation."""
+    text = attached(function.type.ret_type) if isinstance(function.type, CallableType) else None
+    if text is not None and not run.around.alone(function):
+        found = problem(run, maker, text, seen)
+        if found is not None:
+            run.report(f'result of "{name}": {found}', written)
 
 
 def made(run: Run, info: TypeInfo, arguments: Sequence[Argument], written: Context) -> object:
@@ -101,6 +111,7 @@ def problem(run: Run, maker: Maker, text: str, value: object) -> str | None:
         with run.equations.solving(equal=True):
             if fits(text, shape, names, maker.arguments):
                 maker.names.become(names)
+                run.equations.excuse(before, {int(item.text) for item in read(text) if item.text.isdecimal()})
                 return None
     except Exception:  # what stands in braces is any expression, and may depend on what is not known
         run.equations.forget(before)

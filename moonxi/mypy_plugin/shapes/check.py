@@ -3,14 +3,15 @@
 from collections.abc import Mapping
 from contextlib import suppress
 
-from mypy.nodes import ARG_STAR, ARG_STAR2, FuncDef, SymbolTableNode, Var
+from mypy.nodes import ARG_STAR, ARG_STAR2, FuncDef
 from mypy.types import CallableType, Instance, Type, get_proper_type
 
-from moonxi.dims import Size, unknown
-from moonxi.mypy_plugin.shapes.attached import attached, declared
+from moonxi.dims import Size
+from moonxi.mypy_plugin.shapes.attached import attached
 from moonxi.mypy_plugin.shapes.composition import RANKS
-from moonxi.mypy_plugin.shapes.equations import Equations, argument, named
+from moonxi.mypy_plugin.shapes.equations import Equations, argument, named, size_of
 from moonxi.mypy_plugin.shapes.functions import prepare
+from moonxi.mypy_plugin.shapes.names import keep_names_apart, names_of_fields
 from moonxi.mypy_plugin.shapes.objects import Maker, Object, is_frozen
 from moonxi.mypy_plugin.shapes.run import Found, Run, Stop, Surroundings
 from moonxi.mypy_plugin.shapes.texts import items, names, texts
@@ -43,7 +44,7 @@ def _errors(
     equations = Equations()
 
     def size(name: str) -> Size:
-        return named(name) if outer is None or name in outer.maker.names.sizes else unknown(f"{name}'")
+        return named(name) if outer is None or name in outer.maker.names.sizes else size_of(f"{name}'")
 
     maker = Maker(size, equations.fresh)
     for item in (item for text in texts(typ.arg_types) for item in items(text)):
@@ -74,12 +75,15 @@ def _arguments(run: Run, function: FuncDef, typ: CallableType) -> None:
             run.values[name] = run.maker.value(declared_type, name)
         run.maker.arguments[name] = run.values.get(name, UNKNOWN)
     integers = [parameter.variable.name for parameter, declared_type, _ in parameters if _is_integer(declared_type)]
-    run.equations.apart |= {str(argument(name)) for name in integers}
+    run.equations.keep_apart(argument(name) for name in integers)
+    defaults = {parameter.variable.name for parameter, _, kind in parameters if kind.is_optional()}
+    run.free = frozenset(integers) - defaults
     for parameter, declared_type, _ in parameters:
         name = parameter.variable.name
         if name not in run.values:
             value = run.maker.arguments[name] = run.values[name] = run.maker.value(declared_type, name)
             run.annotate(value, attached(declared_type))
+    keep_names_apart(run, typ)
 
 
 def _is_integer(typ: Type) -> bool:
@@ -97,15 +101,10 @@ def _receiver(run: Run, function: FuncDef, typ: CallableType) -> object:
     shared = set(names(texts([*typ.arg_types, typ.ret_type])))
 
     def size(one: str) -> Size:
-        return named(one) if one in shared else unknown(f"{name}.{one}")
+        return named(one) if one in shared else size_of(f"{name}.{one}")
 
-    fields = (declared(function.info, field) for field, symbol in function.info.names.items() if _is_field(symbol))
-    run.equations.apart |= frozenset(str(size(one)) for one in names(texts(fields)))
+    run.equations.keep_apart(size(one) for one in names_of_fields(function.info))
     return Object(function.info, name, run.equations.fresh, size)
-
-
-def _is_field(symbol: SymbolTableNode) -> bool:
-    return isinstance(symbol.node, Var)
 
 
 def _result(function: FuncDef, typ: CallableType) -> Type | None:

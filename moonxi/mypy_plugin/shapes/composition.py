@@ -1,15 +1,18 @@
 """Layers that are put together: whether what one gives is what the next one takes, before any tensor is there."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from mypy.nodes import ARG_POS, ARG_STAR, ARG_STAR2, Expression, FuncDef
 from mypy.types import CallableType, get_proper_type
 
+from moonxi.dims import Size
 from moonxi.mypy_plugin.shapes.arguments import Argument
 from moonxi.mypy_plugin.shapes.attached import attached
 from moonxi.mypy_plugin.shapes.calls import call
+from moonxi.mypy_plugin.shapes.equations import argument, named
 from moonxi.mypy_plugin.shapes.functions import is_at_hand, prepare
+from moonxi.mypy_plugin.shapes.names import first_names, names_of_fields
 from moonxi.mypy_plugin.shapes.objects import Maker, Object, is_tensor, method
 from moonxi.mypy_plugin.shapes.run import Found, Run, Stop
 from moonxi.mypy_plugin.shapes.texts import items, texts
@@ -33,13 +36,21 @@ def examined(run: Run, new: Object, written: Expression) -> None:
     if not is_at_hand(run, function) or not isinstance(function.type, CallableType):
         return
     starred = any(item.several for text in texts(function.type.arg_types) for item in items(text))
-    found = [_errors(run, new, function, function.type, rank) for rank in (RANKS if starred else RANKS[:1])]
+    found: list[Found] = []
+    only: list[str | None] = []
+    for rank in RANKS if starred else RANKS[:1]:
+        with run.tried():
+            known = run.equations.known()
+            found.append(_errors(run, new, function, function.type, rank))
+            only.append(_single_value(run, known, function.type))
     alone = run.around.alone(function)
+    name = new.info.name
     for place, (context, message, code) in found[0].items():
         if place not in alone and all(place in other for other in found[1:]):
-            name, line = new.info.name, context.line
-            run.report(f'"{name}": its {_FORWARD} (line {line}) with these fields: {message}', written, code)
+            run.report(f'"{name}": its {_FORWARD} (line {context.line}) with these fields: {message}', written, code)
             return
+    if not found[0] and None not in only:
+        run.report(f'"{name}": its {_FORWARD} with these fields works for {only[0]} only', written)
 
 
 def forwarded(run: Run, model: Object, arguments: Sequence[Argument], written: Expression) -> object:
@@ -125,20 +136,33 @@ def _errors(run: Run, new: Object, function: FuncDef, typ: CallableType, rank: i
         if item.several and item.text:
             several = tuple(run.equations.fresh() for _ in range(rank))
             child.maker.names.several.setdefault(item.text, several)
+    brought = first_names(typ) - names_of_fields(new.info)
+    child.maker.size = lambda name: named(name) if name in brought else run.equations.fresh()
     values: dict[str, object] = {}
-    with run.tried():
-        child.maker.arguments["self"] = new
-        for place, argument in enumerate(function.arguments):
-            name = argument.variable.name
-            starred = typ.arg_kinds[place] in (ARG_STAR, ARG_STAR2)
-            path = f"{name}{run.equations.fresh()}"
-            value = new if place == 0 else UNKNOWN if starred else child.maker.value(typ.arg_types[place], path)
-            child.maker.arguments[name] = values[name] = value
-            child.annotate(value, attached(typ.arg_types[place]) if place else None)
-        child.values = values
-        with suppress(Stop):
-            run.around.execute(child, function.body.body)
+    child.maker.arguments["self"] = new
+    for place, parameter in enumerate(function.arguments):
+        name = parameter.variable.name
+        starred = typ.arg_kinds[place] in (ARG_STAR, ARG_STAR2)
+        path = f"{name}{run.equations.fresh()}"
+        value = new if place == 0 else UNKNOWN if starred else child.maker.value(typ.arg_types[place], path)
+        child.maker.arguments[name] = values[name] = value
+        child.annotate(value, attached(typ.arg_types[place]) if place else None)
+    child.values = values
+    with suppress(Stop):
+        run.around.execute(child, function.body.body)
     return child.errors
+
+
+def _single_value(run: Run, known: Mapping[str, Size], typ: CallableType) -> str | None:
+    """An argument of the function, without a default, that would have to be one number which no annotation states."""
+    written = {item.text for text in texts([*typ.arg_types, typ.ret_type]) for item in items(text)}
+    for name, size in run.equations.known().items():
+        free = name.strip("{}") in run.free and name == str(argument(name.strip("{}")))
+        if not free or name in known or name in run.equations.excused:
+            continue
+        if isinstance(size, int) and str(size) not in written:
+            return f"{name.strip('{}')} = {size}"
+    return None
 
 
 def _trial(run: Run) -> Run:

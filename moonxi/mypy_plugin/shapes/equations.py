@@ -1,6 +1,7 @@
 """What is known of sizes within one function, and which two sizes differ for certain."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import count
 
@@ -24,6 +25,31 @@ _LEAST = 2  # a named size may be 1, but code that is right only then is not wha
 _LONGEST = 10  # chain of unknowns found one through another
 
 _NUMBERS = count(1)  # of unknowns, in all runs: values of one are met in another
+_LARGE = 10**6
+_EITHER = "?~"
+_PATH = re.compile(r"\{?[\w.\[\]]+\}?")
+
+
+def fresh() -> Size:
+    """A size of which nothing is known."""
+    return size_of(f"?{next(_NUMBERS)}")
+
+
+def either(left: Size, right: Size) -> Size:
+    """The size that is one or the other, as it comes."""
+    if left == right or is_either(left):
+        return left
+    return size_of(f"{_EITHER}{next(_NUMBERS)}")
+
+
+def is_either(size: Size) -> bool:
+    """Whether `either` has made the size."""
+    return str(size).startswith(_EITHER)
+
+
+def size_of(path: str) -> Size:
+    """The size of an axis that has one value, which is not known."""
+    return unknown(path, least=1)
 
 
 def named(name: str) -> Size:
@@ -56,16 +82,29 @@ class Equations:
 
     def __init__(self) -> None:
         self._found: dict[str, Size] = {}
-        self.apart: frozenset[str] = frozenset()
-        """Names that one class gives to sizes of its fields: unknown or not, one of them is not another."""
+        self._apart: list[tuple[frozenset[str], frozenset[str]]] = []
+        self._brought: list[tuple[frozenset[str], tuple[str, ...]]] = []
+        self.excused: set[str] = set()
+        """Unknowns that were found to be a number that is written in an annotation."""
+        self.fresh = fresh
 
-    def fresh(self) -> Size:
-        """A size of which nothing is known."""
-        return unknown(f"?{next(_NUMBERS)}")
+    def keep_apart(self, left: Iterable[Size], right: Iterable[Size] | None = None) -> None:
+        """Names for different things are different sizes, unknown or not: one on the left is none on the right, or if
+        that is left out, none of the others."""
+        first = frozenset(map(str, left))
+        self._apart.append((first, first if right is None else frozenset(map(str, right))))
+
+    def bring(self, names: Iterable[Size], path: str) -> None:
+        """Sizes that a caller brings are none of those that the object of the path has."""
+        self._brought.append((frozenset(map(str, names)), (f"{path}.", f"{{{path}.")))
 
     def known(self) -> dict[str, Size]:
         """What has been found so far, to return to with `forget`."""
         return dict(self._found)
+
+    def excuse(self, before: Mapping[str, Size], numbers: set[int]) -> None:
+        """Of what has been found since then and is one of the numbers: an annotation says so."""
+        self.excused |= {name for name, size in self._found.items() if name not in before and size in numbers}
 
     def forget(self, known: dict[str, Size]) -> None:
         """Go back to what was found before a branch."""
@@ -103,9 +142,25 @@ class Equations:
                 if symbols(left) | symbols(right) == {name}:
                     return True
             elif name not in symbols(value) and not is_rounded(value):
+                if _can_vanish(value):
+                    return True
                 self._found[name] = value
                 return False
         return False
 
     def _are_apart(self, left: Size, right: Size) -> bool:
-        return left != right and str(left) in self.apart and str(right) in self.apart
+        one, other = str(left), str(right)
+        return one != other and (self._is_kept_apart(one, other) or self._is_kept_apart(other, one))
+
+    def _is_kept_apart(self, one: str, other: str) -> bool:
+        return any(one in first and other in second for first, second in self._apart) or any(
+            one in names and other.startswith(paths) and _PATH.fullmatch(other) for names, paths in self._brought
+        )
+
+
+def _can_vanish(value: Size) -> bool:
+    """Whether a size, one of a layer, would have to be ``32-n`` for whatever ``n`` a caller brings."""
+    if isinstance(value, int) or unknowns(value):
+        return False
+    large = substitute(value, dict.fromkeys(symbols(value), _LARGE))
+    return isinstance(large, int) and large < 1

@@ -1,12 +1,9 @@
 """Expressions, run on shapes alone."""
 
 import operator
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Mapping
 
 from mypy.nodes import (
-    ARG_NAMED,
-    ARG_POS,
     AssertTypeExpr,
     AssignmentExpr,
     CallExpr,
@@ -14,7 +11,6 @@ from mypy.nodes import (
     ComparisonExpr,
     ConditionalExpr,
     Context,
-    Decorator,
     EllipsisExpr,
     Expression,
     FloatExpr,
@@ -28,8 +24,6 @@ from mypy.nodes import (
     MemberExpr,
     NameExpr,
     OpExpr,
-    OverloadedFuncDef,
-    RefExpr,
     SliceExpr,
     StarExpr,
     StrExpr,
@@ -38,24 +32,16 @@ from mypy.nodes import (
     UnaryExpr,
     Var,
 )
-from mypy.types import Overloaded, get_proper_type
 
 from moonxi.dims import Dim
-from moonxi.errors import ShapeError
-from moonxi.mypy_plugin.messages import TENSOR_BROADCAST, TENSOR_RESHAPE
-from moonxi.mypy_plugin.shapes.arguments import Argument, expanded, given
 from moonxi.mypy_plugin.shapes.attached import attached, declared
-from moonxi.mypy_plugin.shapes.builtin_functions import builtin
-from moonxi.mypy_plugin.shapes.calls import call, initialised, made
-from moonxi.mypy_plugin.shapes.classes import check_last_axis, check_softmax
-from moonxi.mypy_plugin.shapes.composition import SEQUENTIAL, examined, forwarded
+from moonxi.mypy_plugin.shapes.call_expressions import call_expression
 from moonxi.mypy_plugin.shapes.comprehensions import comprehended
 from moonxi.mypy_plugin.shapes.equations import is_argument
-from moonxi.mypy_plugin.shapes.functions import has_body, is_at_hand, looked_into
-from moonxi.mypy_plugin.shapes.library import is_library, library_call
-from moonxi.mypy_plugin.shapes.meaning import meets_itself, mixes_up
-from moonxi.mypy_plugin.shapes.objects import Object, is_tensor, method
+from moonxi.mypy_plugin.shapes.functions import has_body, is_at_hand
+from moonxi.mypy_plugin.shapes.objects import Object, method
 from moonxi.mypy_plugin.shapes.operations import called, operated
+from moonxi.mypy_plugin.shapes.reporting import report_meeting, reported
 from moonxi.mypy_plugin.shapes.run import Run, Stop
 from moonxi.mypy_plugin.shapes.values import (
     SCORES,
@@ -66,7 +52,6 @@ from moonxi.mypy_plugin.shapes.values import (
     has_symbols,
     is_known,
     joined,
-    scores_named,
     shape_of,
 )
 from moonxi.shape_tensor import ShapeTensor
@@ -81,7 +66,6 @@ _COMPARISONS: Mapping[str, Callable[..., object]] = {
     ">=": operator.ge,
 }
 _OPERATIONS = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "**": "power"}
-_BROADCAST = ("maximum", "minimum", "equal", "where")
 _CONSTANTS = {"builtins.True": True, "builtins.False": False, "builtins.None": None}
 
 
@@ -125,7 +109,7 @@ def evaluated(run: Run, node: Expression | None) -> object:
             run.values[node.target.name] = UNKNOWN  # it may be in a place that is not reached
             return evaluated(run, node.value)
         case CallExpr():
-            return _call(run, node)
+            return call_expression(run, node)
     return UNKNOWN
 
 
@@ -232,10 +216,19 @@ def _index(run: Run, node: IndexExpr) -> object:
         try:
             return base[index]
         except (IndexError, TypeError):
-            return UNKNOWN  # mypy's to report
+            _report_missing_axis(run, node, base, index)
+            return UNKNOWN
     if isinstance(base, ShapeTensor | Labels | Mask) and is_known(index):
-        return _reported(run, node, lambda: called("__getitem__", base, [index], {}, run.equations), (node.base, base))
+        return reported(run, node, lambda: called("__getitem__", base, [index], {}, run.equations), (node.base, base))
     return UNKNOWN
+
+
+def _report_missing_axis(run: Run, node: IndexExpr, shape: tuple[object, ...], index: object) -> None:
+    """Report ``x.shape[2]`` of a tensor with two axes; of other tuples mypy knows the length."""
+    if isinstance(node.base, MemberExpr) and node.base.name == "shape":
+        axes = f"{len(shape)} {'axis' if len(shape) == 1 else 'axes'}"
+        sizes = ", ".join(map(str, shape)) + ("," if len(shape) == 1 else "")
+        run.report(f"shape: ({sizes}) has {axes}, and no size number {index}", node)
 
 
 def _unary(run: Run, node: UnaryExpr) -> object:
@@ -258,34 +251,10 @@ def binary(
     run: Run, node: Context, symbol: str, left: tuple[Expression, object], right: tuple[Expression, object]
 ) -> object:
     """The result of an operator, reported at the node if the shapes do not fit."""
-    result = _reported(run, node, lambda: operated(symbol, left[1], right[1], run.equations), left, right)
+    result = reported(run, node, lambda: operated(symbol, left[1], right[1], run.equations), left, right)
     if symbol != "@":
-        _report_meeting(run, node, _OPERATIONS.get(symbol, symbol), left, right, result)
+        report_meeting(run, node, _OPERATIONS.get(symbol, symbol), left, right, result)
     return result
-
-
-def _report_meeting(
-    run: Run,
-    node: Context,
-    operation: str,
-    left: tuple[Expression, object],
-    right: tuple[Expression, object],
-    result: object,
-) -> None:
-    """Report a broadcast of an axis against itself."""
-    before, after, whole = (shape_of(one) for one in (left[1], right[1], result))
-    if before is not None and after is not None and whole is not None:
-        found = meets_itself(*map(run.equations.shape, (before, after, whole)))
-        if found is not None:
-            run.report(f"{operation}: {found}{run.said(left, right)}", node, TENSOR_BROADCAST)
-
-
-def _reported(run: Run, node: Context, run_rule: Callable[[], object], *operands: tuple[Expression, object]) -> object:
-    try:
-        return run_rule()
-    except ShapeError as error:
-        run.report(f"{error}{run.said(*operands)}", node)
-        return UNKNOWN
 
 
 def _comparison(run: Run, node: ComparisonExpr) -> object:
@@ -319,134 +288,3 @@ def _conditional(run: Run, node: ConditionalExpr) -> object:
         second = evaluated(run, node.else_expr)
         run.equations.forget(before)
     return joined(first, second)
-
-
-def _call(run: Run, node: CallExpr) -> object:
-    callee = node.callee
-    if isinstance(callee, IndexExpr):  # Linear[NpArray](...)
-        callee = callee.base
-    receiver = evaluated(run, callee.expr) if isinstance(callee, MemberExpr) else None
-    written = zip(node.arg_kinds, node.arg_names, node.args, strict=True)
-    arguments = [Argument(kind, name, evaluated(run, one), one) for kind, name, one in written]
-    definition = _definition(callee)
-    if not isinstance(callee, MemberExpr):
-        own = evaluated(run, callee) if not isinstance(definition, FuncDef | OverloadedFuncDef) else None
-        definition = own if isinstance(own, TypeInfo) else definition
-        if isinstance(own, Function):
-            return _by_value(run, own, arguments, node)
-    if isinstance(definition, FuncDef | TypeInfo) and not (isinstance(definition, FuncDef) and definition.info):
-        known = _builtin(definition, arguments)
-        if known is not None:
-            return known
-        if isinstance(definition, FuncDef):
-            return _function_call(run, definition, arguments, node)
-        return _instance(run, definition, arguments, node)
-    if isinstance(definition, OverloadedFuncDef):
-        return _overloaded(definition, arguments)
-    if not isinstance(callee, MemberExpr):
-        return UNKNOWN
-    if isinstance(receiver, Object):
-        return _method_call(run, receiver, callee.name, arguments, node)
-    owner = receiver if isinstance(receiver, TypeInfo) else _class(callee.expr)
-    if owner is not None:
-        function = method(owner, callee.name)
-        if function is None or function.is_property or not (function.is_class or function.is_static):
-            return UNKNOWN
-        new = initialised(run, owner, function, arguments)
-        return new if new is not None else call(run, function, owner, arguments, node)
-    found = _by_kind(arguments)
-    if found is None:
-        return UNKNOWN
-    positional, named, operands = found
-    rule = partial(called, callee.name, receiver, positional, named, run.equations)
-    result = _reported(run, node, rule, (callee.expr, receiver), *operands)
-    if callee.name in _BROADCAST and operands:
-        _report_meeting(run, node, callee.name, (callee.expr, receiver), operands[-1], result)
-    before, after = shape_of(receiver), shape_of(result)
-    if callee.name == "reshape" and before is not None and after is not None:
-        mixed = mixes_up(run.equations.shape(before), run.equations.shape(after))
-        if mixed is not None:
-            run.report(f"{mixed}{run.said((callee.expr, receiver))}", node, TENSOR_RESHAPE)
-    if positional:
-        check_softmax(run, node, callee.name, (callee.expr, receiver), positional[0])
-    return result
-
-
-def _function_call(run: Run, function: FuncDef, arguments: Sequence[Argument], node: CallExpr) -> object:
-    if is_library(function.fullname):
-        found = _by_kind(arguments)
-        if found is None:
-            return UNKNOWN
-        positional, named, operands = found
-        rule = partial(library_call, function.fullname, positional, named, run.equations)
-        return _reported(run, node, rule, *operands)
-    return call(run, function, None, arguments, node)
-
-
-def _by_kind(
-    arguments: Sequence[Argument],
-) -> tuple[list[object], dict[str, object], list[tuple[Expression, object]]] | None:
-    """The values by place and by name, and all with how they are written; None where stars leave that open."""
-    flat = list(expanded(arguments))
-    if any(one.kind not in (ARG_POS, ARG_NAMED) for one in flat):
-        return None
-    positional = [one.value for one in flat if one.kind == ARG_POS]
-    named = {one.name: one.value for one in flat if one.name is not None}
-    return positional, named, [(one.expression, one.value) for one in flat]
-
-
-def _method_call(run: Run, receiver: Object, name: str, arguments: Sequence[Argument], node: CallExpr) -> object:
-    if receiver.info.fullname == SEQUENTIAL and name == "forward":
-        return forwarded(run, receiver, arguments, node)
-    function = method(receiver.info, name)
-    if function is not None:
-        return call(run, function, receiver, arguments, node)
-    value = receiver.attribute(name)
-    return _by_value(run, value, arguments, node) if isinstance(value, Function) else UNKNOWN
-
-
-def _instance(run: Run, info: TypeInfo, arguments: Sequence[Argument], node: CallExpr) -> object:
-    scores = scores_named(info.fullname)
-    if scores is not None:
-        held = arguments[0].value if len(arguments) == 1 else UNKNOWN
-        if not isinstance(held, ShapeTensor):
-            return UNKNOWN
-        check_last_axis(run, node, info.name, (arguments[0].expression, held))
-        return scores(held)
-    new = made(run, info, arguments, node)
-    if isinstance(new, Object) and new.exact:
-        examined(run, new, node)
-    return new
-
-
-def _by_value(run: Run, function: Function, arguments: Sequence[Argument], node: CallExpr) -> object:
-    """A call of a function that a name or a field stands for."""
-    if isinstance(function.node, FuncDef):
-        return call(run, function.node, function.receiver, arguments, node, function.outside)
-    found, complete = given(function.node, 0, arguments)
-    return looked_into(run, function, found, node, "lambda", complete=complete)
-
-
-def _class(node: Expression) -> TypeInfo | None:
-    owner = _definition(node.base if isinstance(node, IndexExpr) else node)
-    return owner if isinstance(owner, TypeInfo) else None
-
-
-def _overloaded(function: OverloadedFuncDef, arguments: Sequence[Argument]) -> object:
-    """A tensor where every variant gives one, as ``mx.numpy()`` does."""
-    known = _builtin(function, arguments)
-    if known is not None:
-        return known
-    types = function.type.items if isinstance(function.type, Overloaded) else []
-    return TENSOR if types and all(is_tensor(get_proper_type(one.ret_type)) for one in types) else UNKNOWN
-
-
-def _definition(node: Expression) -> object:
-    found = node.node if isinstance(node, RefExpr) else None
-    return found.func if isinstance(found, Decorator) else found
-
-
-def _builtin(definition: object, arguments: Sequence[Argument]) -> object:
-    """The result of a function of Python that shapes are computed with; None of another function."""
-    found = _by_kind(arguments)
-    return None if found is None else builtin(getattr(definition, "fullname", ""), found[0], found[1])

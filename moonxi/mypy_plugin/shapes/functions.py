@@ -7,7 +7,7 @@ from mypy.nodes import ARG_STAR, ARG_STAR2, Context, FuncDef, LambdaExpr, Statem
 from mypy.types import CallableType
 
 from moonxi.mypy_plugin.shapes.arguments import Given
-from moonxi.mypy_plugin.shapes.bindings import bound_names, changed_names
+from moonxi.mypy_plugin.shapes.bindings import bound_names, changes
 from moonxi.mypy_plugin.shapes.marker import is_empty
 from moonxi.mypy_plugin.shapes.run import Run, Stop
 from moonxi.mypy_plugin.shapes.values import UNKNOWN, Function, joined
@@ -55,7 +55,7 @@ def prepare(run: Run, node: FuncDef | LambdaExpr) -> None:
     """Find out which names of the function stand for one value, and which lists are changed."""
     names = [argument.variable.name for argument in node.arguments]
     run.once = frozenset(bound_once(node.body.body, names))
-    run.changed = frozenset(changed_names(node.body.body))
+    run.changes = changes(node.body.body)
 
 
 def bound_once(statements: Iterable[Statement], names: Iterable[str] = ()) -> Iterator[str]:

@@ -24,6 +24,7 @@ from mypy.nodes import (
     Node,
     OverloadedFuncDef,
     PassStmt,
+    RaiseStmt,
     Statement,
     StrExpr,
 )
@@ -32,24 +33,36 @@ METHOD = "builtins.str.casefold"
 _TEXT = "moonxi: shapes"
 
 
-def plant(nodes: Iterable[Node | None]) -> None:
-    """Mark every function among the statements that has a body and no mark."""
+def plant(file: MypyFile) -> None:
+    """Mark every function of the file that has a body, and the end of what is outside of functions."""
+    _plant(file.defs)
+    plant_end(file)
+
+
+def plant_end(file: MypyFile) -> None:
+    """Mark the end of what is outside of functions, before a ``sys.exit(main())`` that nothing may follow."""
+    if file.defs and not any(map(is_mark, file.defs[-2:])):
+        last = file.defs[-1]
+        file.defs.insert(len(file.defs) - isinstance(last, ExpressionStmt | RaiseStmt), _mark(last))
+
+
+def _plant(nodes: Iterable[Node | None]) -> None:
     for node in nodes:
         match node:
             case FuncDef():
                 if not is_empty(node.body.body) and not is_marked(node):
                     node.body.body.insert(0, _mark(node))
-                    plant(node.body.body)
+                    _plant(node.body.body)
             case Decorator():
-                plant([node.func])
+                _plant([node.func])
             case OverloadedFuncDef():
-                plant(node.items)
+                _plant(node.items)
             case ClassDef():
-                plant(node.defs.body)
+                _plant(node.defs.body)
             case Block():
-                plant(node.body)
+                _plant(node.body)
             case IfStmt():
-                plant([*node.body, node.else_body])
+                _plant([*node.body, node.else_body])
 
 
 def is_mark(node: Context) -> bool:
@@ -92,11 +105,11 @@ def is_empty(body: Iterable[Statement]) -> bool:
     return True
 
 
-def _mark(function: FuncDef) -> ExpressionStmt:
+def _mark(place: Context) -> ExpressionStmt:
     text = StrExpr(_TEXT)
     member = MemberExpr(text, METHOD.rpartition(".")[2])
     call = CallExpr(member, [], [], [])
     statement = ExpressionStmt(call)
     for node in (text, member, call, statement):
-        node.set_line(function)
+        node.set_line(place)
     return statement

@@ -4,7 +4,7 @@ from math import prod
 
 from moonxi import shapes
 from moonxi.dims import Dim, Size, symbols, unknowns
-from moonxi.mypy_plugin.shapes.equations import certainly_differ
+from moonxi.mypy_plugin.shapes.equations import certainly_differ, is_argument
 from moonxi.shapes import Sizes
 
 
@@ -15,11 +15,7 @@ def meets_itself(left: Sizes, right: Sizes, result: Sizes) -> str | None:
     if len(left) == len(right):
         return None
     for size in result:
-        if (
-            isinstance(size, Dim)
-            and not unknowns(size)
-            and result.count(size) > max(left.count(size), right.count(size))
-        ):
+        if _is_told(size) and result.count(size) > max(left.count(size), right.count(size)):
             return (
                 f"{shapes.show(left)} and {shapes.show(right)} give {shapes.show(result)}, {size} with itself; "
                 "give both equally many axes, as they are meant"
@@ -44,3 +40,8 @@ def mixes_up(before: Sizes, after: Sizes) -> str | None:
 def _is_name(size: Size) -> bool:
     """Whether the size is that of one name in an annotation."""
     return isinstance(size, Dim) and not unknowns(size) and symbols(size) == {str(size)}
+
+
+def _is_told(size: Size) -> bool:
+    """Whether the size is that of a name in an annotation, or an integer that the function is given."""
+    return isinstance(size, Dim) and (not unknowns(size) or is_argument(size))

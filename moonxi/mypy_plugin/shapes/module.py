@@ -7,7 +7,7 @@ from mypy.checker import TypeChecker
 from mypy.nodes import ClassDef, Decorator, FuncDef, GlobalDecl, MypyFile, OverloadedFuncDef, Statement
 
 from moonxi.mypy_plugin.messages import SHAPE_CODES
-from moonxi.mypy_plugin.shapes.bindings import changed_names
+from moonxi.mypy_plugin.shapes.bindings import changes
 from moonxi.mypy_plugin.shapes.check import errors_of
 from moonxi.mypy_plugin.shapes.equations import Equations
 from moonxi.mypy_plugin.shapes.expressions import evaluated
@@ -30,8 +30,14 @@ class Module:
         self.tree: MypyFile = checker.tree
         self._alone: dict[FuncDef, set[Place]] = {}
         self._outside: dict[str, object] = {}
+        self._errors: Found | None = self._run() if _is_wanted(checker) else None
+
+    def check_top_level(self, checker: TypeChecker) -> None:
+        """Report where shapes do not fit outside of functions."""
         if _is_wanted(checker):
-            self._report(checker, self._run())
+            # The daemon comes back here, and what is imported may have changed since then.
+            self._report(checker, self._run() if self._errors is None else self._errors)
+            self._errors = None
 
     def check(self, checker: TypeChecker, function: FuncDef) -> None:
         """Report where shapes in the body of a function do not fit."""
@@ -47,7 +53,7 @@ class Module:
         names = set(bound_once(self.tree.defs)) - _declared_global(self.tree.defs)
         statements = [one for one in self.tree.defs if not isinstance(one, _DEFINITIONS)]
         run = Run(self._around(inner=False), Maker(lambda name: equations.fresh(), equations.fresh), equations, None)
-        run.once, run.changed = frozenset(names), frozenset(changed_names(self.tree.defs))
+        run.once, run.changes = frozenset(names), changes(self.tree.defs)
         with suppress(Stop):
             run_block(run, statements)
         self._outside = {

@@ -19,9 +19,9 @@ from mypy.types import (
     get_proper_type,
 )
 
-from moonxi.dims import Dim, Size, unknown, unknowns
+from moonxi.dims import Dim, Size, unknowns
 from moonxi.mypy_plugin.shapes.attached import attached, declared
-from moonxi.mypy_plugin.shapes.equations import argument
+from moonxi.mypy_plugin.shapes.equations import argument, size_of
 from moonxi.mypy_plugin.shapes.formulas import formulas
 from moonxi.mypy_plugin.shapes.values import TENSOR, UNKNOWN, Each, Shaped, scores_named
 from moonxi.mypy_plugin.traits import is_trait
@@ -56,7 +56,7 @@ class Maker:
     ) -> None:
         self.names = Names() if names is None else names
         self.arguments: dict[str, object] = dict(arguments or {})
-        self._size = size
+        self.size = size
         self._anonymous = anonymous
 
     def shape(self, text: str) -> Sizes | None:
@@ -66,7 +66,7 @@ class Maker:
                 if item.broadcasts or (item.several and item.text not in self.names.several):
                     return None
             return sizes_for(
-                text, self.names, self.arguments, size=self._size, anonymous=lambda place: self._anonymous()
+                text, self.names, self.arguments, size=self.size, anonymous=lambda place: self._anonymous()
             )
         except Exception:  # what stands in braces is any expression, and may depend on what is not known
             return None
@@ -117,7 +117,7 @@ class Object:
         self.path = path
         self.exact = exact
         """Whether it is of this class and no other that derives from it, and its fields are those that were given."""
-        self.maker = Maker(size or (lambda name: unknown(f"{path}.{name}")), anonymous)
+        self.maker = Maker(size or (lambda name: size_of(f"{path}.{name}")), anonymous)
         self.fields: dict[str, object] = {}
 
     def attribute(self, name: str) -> object:
@@ -161,7 +161,7 @@ class Object:
             for field, symbol in base.names.items():
                 if isinstance(symbol.node, Var) and attached(symbol.node.type) is not None:
                     self.attribute(field)
-        return self.maker.names.sizes.get(name, unknown(f"{self.path}.{name}"))
+        return self.maker.names.sizes.get(name, size_of(f"{self.path}.{name}"))
 
 
 def method(info: TypeInfo, name: str) -> FuncDef | None:

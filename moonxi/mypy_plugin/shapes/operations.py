@@ -3,11 +3,12 @@
 import operator
 from collections.abc import Callable, Mapping, Sequence
 
+from moonxi import shapes
 from moonxi.dims import Dim, Size, provably_different, unknowns
 from moonxi.errors import ShapeError
 from moonxi.losses import BinaryLogits, BinaryProbs, Logits, LogProbs, Probs
 from moonxi.mypy_plugin.shapes.equations import Equations
-from moonxi.mypy_plugin.shapes.values import SCORES, TENSOR, UNKNOWN, is_known
+from moonxi.mypy_plugin.shapes.values import SCORES, TENSOR, UNKNOWN, Shaped, is_known
 from moonxi.shape_tensor import ShapeTensor
 from moonxi.traits import Labels, Mask
 
@@ -51,6 +52,8 @@ def called(
     """The result of a method of a tensor, of labels or of a mask. Raises `ShapeError`."""
     if name in _LIKE_ME and (receiver is TENSOR or isinstance(receiver, ShapeTensor)):
         receiver, name, positional, named = ShapeTensor(()), "zeros", positional[:1], {}
+    if name == "from_host" and len(positional) == 1 and isinstance(positional[0], Shaped):
+        return ShapeTensor(equations.shape(positional[0].shape))
     arguments = [*positional, *named.values()]
     if (
         not isinstance(receiver, (ShapeTensor, Labels, Mask, *SCORES))
@@ -63,9 +66,19 @@ def called(
     here = resolved(receiver, equations)
     tensors = [one for one in (receiver, *arguments) if isinstance(one, ShapeTensor)]
     equal = name in _NEED_EQUAL and (name != "matmul" or all(len(one.shape) == 2 for one in tensors))
+    if name == "matmul" and len(positional) == 1:
+        _meet_inside(here, positional[0], equations)
+        here = resolved(receiver, equations)
     given = [resolved(one, equations) for one in positional]
     options = {key: resolved(one, equations) for key, one in named.items()}
     return guarded(lambda: getattr(here, name)(*given, **options), equations, equal=equal)
+
+
+def _meet_inside(left: object, right: object, equations: Equations) -> None:
+    """The inner sizes of a product are equal; those of axes before them may be 1."""
+    if isinstance(left, ShapeTensor) and isinstance(right, ShapeTensor) and min(len(left.shape), len(right.shape)) > 1:
+        with equations.solving(equal=True):
+            shapes.differ(left.shape[-1], right.shape[-2])
 
 
 def guarded(run: Callable[[], object], equations: Equations, *, equal: bool) -> object:

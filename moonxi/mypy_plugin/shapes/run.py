@@ -10,11 +10,12 @@ from mypy.nodes import Context, Expression, FuncDef, LambdaExpr, MemberExpr, Nam
 from mypy.types import Type
 
 from moonxi.mypy_plugin.messages import TENSOR_SHAPE
+from moonxi.mypy_plugin.shapes.bindings import Changes
 from moonxi.mypy_plugin.shapes.equations import Equations
 from moonxi.mypy_plugin.shapes.objects import Maker
-from moonxi.mypy_plugin.shapes.values import UNKNOWN, joined
+from moonxi.mypy_plugin.shapes.values import UNKNOWN, Grown, joined
 
-_UNNAMED = re.compile(r"\?\d+")
+_UNNAMED = re.compile(r"\?~?\d+")
 _MOST = 4000  # statements in one check, those of the functions that it looks into among them
 _DEEPEST = 6  # functions within functions
 
@@ -69,8 +70,10 @@ class Run:
     """The functions that are being looked into."""
     once: frozenset[str] = frozenset()
     """Local names that are bound once, and so stand for the same wherever they are read."""
-    changed: frozenset[str] = frozenset()
+    changes: Changes = field(default_factory=Changes)
     """Local names of lists that are changed somewhere."""
+    free: frozenset[str] = frozenset()
+    """Integers that the function is given, and of which nothing is written: no default."""
     certain: bool = False
     """Whether to report only what is wrong whichever branches are taken."""
     _kept: list[object] = field(default_factory=list)
@@ -148,8 +151,12 @@ class Run:
         self.values = merged
 
     def bind(self, name: str, value: object) -> None:
-        """A name stands for a value from here on; of a list that is changed nothing is known."""
-        self.values[name] = UNKNOWN if name in self.changed and isinstance(value, tuple) else value
+        """A name stands for a value from here on; of a list that is changed less is known."""
+        if isinstance(value, tuple) and name in self.changes.replaced:
+            value = UNKNOWN
+        elif isinstance(value, tuple) and name in self.changes.grown:
+            value = Grown(value)
+        self.values[name] = value
 
 
 def name_of(expression: Expression) -> str | None:

@@ -17,6 +17,7 @@ from mypy.nodes import (
     ForStmt,
     FuncDef,
     IfStmt,
+    ListExpr,
     MatchStmt,
     MemberExpr,
     NameExpr,
@@ -24,8 +25,10 @@ from mypy.nodes import (
     OperatorAssignmentStmt,
     RaiseStmt,
     ReturnStmt,
+    StarExpr,
     Statement,
     TryStmt,
+    TupleExpr,
     WhileStmt,
     WithStmt,
 )
@@ -106,7 +109,18 @@ def _assign(run: Run, node: AssignmentStmt) -> None:
             value = maker.value(node.type, "")
         run.annotate(value, text)
     for target in node.lvalues:
+        _report_miscount(run, node, target, value)
         bind(run, target, value)
+
+
+def _report_miscount(run: Run, node: AssignmentStmt, target: Expression, value: object) -> None:
+    """Report ``n, d = x.shape`` of a tensor with another number of axes; of other tuples mypy knows the length."""
+    of_shape = isinstance(node.rvalue, MemberExpr) and node.rvalue.name == "shape"
+    names = target.items if isinstance(target, TupleExpr | ListExpr) else []
+    plain = names and not any(isinstance(one, StarExpr) for one in names)
+    if of_shape and plain and isinstance(value, tuple) and len(value) != len(names):
+        sizes = ", ".join(map(str, value)) + ("," if len(value) == 1 else "")
+        run.report(f"shape: ({sizes}) has not {len(names)} sizes but {len(value)}", node)
 
 
 def _branches(run: Run, node: IfStmt) -> bool:

@@ -4,7 +4,7 @@ Tensors are `ShapeTensor`, sizes `Dim`, and numbers, tuples, None and classes ar
 long as nothing changes it. Of all else nothing is known.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final
@@ -13,6 +13,7 @@ from mypy.nodes import FuncDef, LambdaExpr, TypeInfo
 
 from moonxi.dims import Dim
 from moonxi.losses import BinaryLogits, BinaryProbs, Logits, LogProbs, Probs
+from moonxi.mypy_plugin.shapes.equations import either, fresh, is_either
 from moonxi.shape_tensor import ShapeTensor
 from moonxi.shapes import Sizes
 from moonxi.traits import Labels, Mask
@@ -52,11 +53,27 @@ class Shaped:
     shape: Sizes
 
 
-@dataclass(frozen=True, eq=False)
 class Each:
     """A sequence of which nobody knows the length; ``item`` makes what one of its elements is."""
 
-    item: Callable[[], object]
+    def __init__(self, item: Callable[[], object]) -> None:
+        self.item = item
+
+
+class Grown(Each):
+    """A list to which elements are added: an element of it is one of those."""
+
+    def __init__(self, elements: Iterable[object]) -> None:
+        super().__init__(lambda: _another(self._element))
+        self._element: object = UNKNOWN
+        self._is_empty = True
+        for one in elements:
+            self.add(one)
+
+    def add(self, element: object) -> None:
+        """One more."""
+        self._element = element if self._is_empty else joined(self._element, element)
+        self._is_empty = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +83,13 @@ class Function:
     node: FuncDef | LambdaExpr
     receiver: object = None
     outside: Mapping[str, object] = field(default_factory=dict)
+
+
+def _another(value: object) -> object:
+    """A value that is like this one, but for what differs from one to the next."""
+    if isinstance(value, ShapeTensor):
+        return ShapeTensor(tuple(fresh() if is_either(size) else size for size in value.shape), value.dtype)
+    return tuple(map(_another, value)) if isinstance(value, tuple) else value
 
 
 def shape_of(value: object) -> Sizes | None:
@@ -90,7 +114,14 @@ def joined(left: object, right: object) -> object:
     if left is right:
         return left
     if isinstance(left, ShapeTensor) and isinstance(right, ShapeTensor):
-        return left if left.shape == right.shape else TENSOR
+        if left.shape == right.shape:
+            return left
+        if len(left.shape) != len(right.shape):
+            return TENSOR
+        shape = tuple(map(either, left.shape, right.shape))
+        return left if shape == left.shape else ShapeTensor(shape, left.dtype)
+    if all(one is TENSOR or isinstance(one, ShapeTensor) for one in (left, right)):
+        return TENSOR
     if isinstance(left, tuple) and isinstance(right, tuple) and len(left) == len(right):
         return tuple(map(joined, left, right))
     if isinstance(left, int | Dim) and type(left) is type(right) and left == right:

@@ -1,0 +1,209 @@
+"""What tensor-shape and its neighbours do not say: programs that are right, or whose mistake cannot be proved."""
+
+from tests.mypy_plugin.checking import Project
+
+HEAD = """
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+
+import moonxi as mx
+from jaxtyping import Float
+from moonxi import F32, NpArray, nn
+
+type Host = NpArray[F32]
+
+
+"""
+QUIET = {
+    "a first pass that does something else": """
+def f(x: Float[Host, "n d"], w: Float[Host, "d k"], steps: int) -> Host:
+    out = x
+    for step in range(steps):
+        if step == 0:
+            out = x @ w
+        else:
+            out = out + x @ w
+    return out
+""",
+    "a loop that is left in between": """
+def f(x: Float[Host, "n d"], w: Float[Host, "d k"], steps: int) -> Host:
+    out = x
+    for step in range(steps):
+        if step == 1:
+            out = x @ w
+            continue
+        if step == 2:
+            break
+    return out @ w.transpose() if steps > 1 else out + x
+""",
+    "layers of widths that come as a tuple": """
+def build(*widths: int, like: Host, key: mx.Key) -> list[nn.Linear[Host]]:
+    return [nn.Linear.init(i, o, like=like, key=key) for i, o in pairwise(widths)]
+
+
+def run(layers: list[nn.Linear[Host]], x: Float[Host, "n d"]) -> Host:
+    h: Host = x
+    for layer in layers:
+        h = layer.forward(h).relu()
+    return layers[1].forward(layers[0].forward(x)) + h
+
+
+LAYERS = build(3, 4, 5, like=mx.numpy(), key=mx.Key(0))
+run(LAYERS, mx.numpy().ones((2, 3)))
+""",
+    "an inner function that is made for what is around it": """
+def f(x: Float[Host, "n d"]) -> Host:
+    w = x.ones((4, 5))
+
+    def apply(rows: Float[Host, "batch features"]) -> Float[Host, "batch outputs"]:
+        return rows @ w
+
+    return apply(x.ones((3, 4)))
+""",
+    "an integer that is compared with a number": """
+def f(x: Float[Host, "n 12"], heads: int) -> Host:
+    if heads == 1:
+        return x.reshape((x.shape[0], 1, 12))
+    if heads > 3:
+        return x.reshape((x.shape[0], heads, -1)) + x.reshape((x.shape[0], 4, 3))
+    return x.reshape((x.shape[0], heads, 12 // heads))
+""",
+    "a constructor whose numbers are written in an annotation": """
+@dataclass(frozen=True)
+class Net[T: mx.MlpTensor](nn.Module[T]):
+    hidden: nn.Linear[T]
+    out: nn.Linear[T]
+
+    @classmethod
+    def init(cls, inputs: int, outputs: int, *, like: T, key: mx.Key) -> "Net[T]":
+        hidden = nn.Linear.init(inputs, 32, like=like, key=key)
+        return cls(hidden, nn.Linear.init(32, outputs, like=like, key=key))
+
+    def forward(self, x: Float[T, "batch 784"]) -> Float[T, "batch 10"]:
+        return self.out.forward(self.hidden.forward(x))
+""",
+    "a branch of a model that is left out": """
+@dataclass(frozen=True)
+class Block[T: mx.MlpTensor](nn.Module[T]):
+    body: nn.Linear[T]
+    shortcut: nn.Linear[T] | None
+
+    @classmethod
+    def init(cls, inputs: int, outputs: int, *, like: T, key: mx.Key) -> "Block[T]":
+        shortcut = None if inputs == outputs else nn.Linear.init(inputs, outputs, like=like, key=key)
+        return cls(nn.Linear.init(inputs, outputs, like=like, key=key), shortcut)
+
+    def forward(self, x: Float[T, "batch {self.body.inputs}"]) -> Float[T, "batch {self.body.outputs}"]:
+        kept = x if self.shortcut is None else self.shortcut.forward(x)
+        return self.body.forward(x) + kept
+
+
+Block.init(3, 3, like=mx.numpy(), key=mx.Key(0)).forward(mx.numpy().ones((2, 3)))
+""",
+    "a method that a subclass replaces": """
+@dataclass(frozen=True)
+class Base[T: mx.MlpTensor](nn.Module[T]):
+    out: nn.Linear[T]
+
+    def prepared(self, x: T) -> T:
+        return x
+
+    def forward(self, x: Float[T, "batch 4 4"]) -> Float[T, "batch 10"]:
+        return self.out.forward(self.prepared(x).mean(1))
+
+
+@dataclass(frozen=True)
+class Wider[T: mx.MlpTensor](Base[T]):
+    def prepared(self, x: T) -> T:
+        return x.concatenate(x, axis=2)
+
+    def forward(self, x: Float[T, "n rows columns"]) -> Float[T, "n 10"]:
+        return self.out.forward(self.prepared(x).mean(1))
+
+
+Wider(nn.Linear.init(8, 10, like=mx.numpy(), key=mx.Key(0))).forward(mx.numpy().ones((2, 4, 4)))
+""",
+    "every element with every other": """
+def f(x: Float[Host, "n d"], y: Float[Host, " n"]) -> Float[Host, "n n"]:
+    apart = (x.unsqueeze(0) - x.unsqueeze(1)).square().sum(2)
+    return apart + y.unsqueeze(0) * y.unsqueeze(1) + y.unsqueeze(0)
+""",
+    "reshapes that join and split": """
+def f(x: Float[Host, "batch time 4*d"], rows: Float[Host, "batch*time d"]) -> Host:
+    batch, time, width = x.shape
+    parts = x.reshape((batch, time, 4, width // 4))
+    images = parts.reshape((batch * time, 2, 2, -1))
+    back = images.reshape((batch, time * 4, width // 4)).reshape(x.shape)
+    return back + x + rows.reshape((batch, time, 1, -1)).sum()
+""",
+    "a list of which an element is replaced": """
+def f(x: Float[Host, "n d"], w: Float[Host, "d k"]) -> Host:
+    parts = [x, x]
+    parts[1] = x @ w
+    more: list[Host] = []
+    more.append(x)
+    more.append(x @ w)
+    return parts[1] @ w.transpose() + (more[1] @ w.transpose() + more[0])
+""",
+    "a name of the module that changes": """
+TABLE: Host = mx.numpy().ones((3, 4))
+TABLE = TABLE.transpose()
+STATE: Host = mx.numpy().ones((2, 2))
+
+
+def change() -> None:
+    global STATE
+    STATE = mx.numpy().ones((3, 3))
+
+
+def product() -> Host:
+    return TABLE @ mx.numpy().ones((3, 5)) + STATE @ mx.numpy().ones((3, 5)).sum()
+""",
+    "helpers that look at their arguments": """
+def either(x: Host, y: Host) -> Host:
+    if len(x.shape) == 2 and x.shape[1] == y.shape[0]:
+        return x @ y
+    return x * y
+
+
+def f(x: Float[Host, "n d"], y: Float[Host, "n d"], first: bool) -> Host:
+    scale: Callable[[Host], Host] = (lambda rows: rows * 2.0) if first else (lambda rows: rows.sum(0, keepdims=True))
+    return either(x, y) + scale(x) + x
+""",
+    "two layers that are shared by two widths": """
+@dataclass(frozen=True)
+class Twice[T: mx.MlpTensor](nn.Module[T]):
+    layer: nn.Linear[T]
+
+    def forward(self, x: Float[T, "batch d"]) -> Float[T, "batch d"]:
+        return self.layer.forward(self.layer.forward(x))
+
+
+def f(x: Float[Host, "batch 6"], model: Twice[Host]) -> Float[Host, "batch 6"]:
+    return model.forward(x)
+""",
+    "a state that has the shape of the first input": """
+def f(xs: list[Float[Host, "n d"]], ys: list[Host]) -> Host:
+    total = xs[0]
+    for x, y in zip(xs, ys, strict=True):
+        total = total + x * y
+    while total.mean().item() > 1.0:
+        total = total * 0.5
+    return total
+""",
+}
+
+
+def test_what_is_right_or_cannot_be_proved_is_not_said(project: Project) -> None:
+    programs = enumerate(QUIET.values())
+    project.write(**{f"quiet{number}": HEAD + text.lstrip() for number, text in programs})
+    assert [error for error in project.check().errors if "[tensor-" in error] == []
+
+
+def test_a_module_that_ends_in_an_exit_has_no_statement_more(project: Project) -> None:
+    project.configure("warn_unreachable = True")
+    project.write(ends="import sys\n\nimport moonxi as mx\n\nprint(mx.numpy())\nsys.exit(0)\n")
+    both = "import sys\n\nimport moonxi as mx\n\nif mx.numpy().shape:\n    sys.exit(0)\nelse:\n    sys.exit(1)\n"
+    project.write(both=both)
+    assert project.check().errors == []
