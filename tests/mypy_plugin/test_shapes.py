@@ -228,3 +228,20 @@ def test_a_failure_inside_does_not_stop_mypy(project: Project, place: str, name:
     report = project.check()
     assert [error for error in report.brief if "tensor-shape" not in error] == ["program.py:15: [assignment]"]
     assert report.stderr == ""
+
+
+COLUMN = """
+def loss[T: mx.Tensor](x: Float[T, "n 1"], y: Float[T, "n"]) -> T:
+    return (x - y).square()IGNORED
+"""
+
+
+def test_each_code_is_ignored_and_disabled_by_itself(project: Project) -> None:
+    project.configure("warn_unused_ignores = True", "[mypy-off]", "disable_error_code = tensor-broadcast")
+    ignored = COLUMN.replace("IGNORED", "  # type: ignore[tensor-broadcast]")
+    other = COLUMN.replace("IGNORED", "  # type: ignore[tensor-shape]")
+    project.write(ignored=program(ignored), off=program(COLUMN.replace("IGNORED", "")), other=program(other))
+    assert sorted({error.partition("]")[0] for error in project.check().errors}) == [
+        "other.py:12: [tensor-broadcast",
+        "other.py:12: [unused-ignore",
+    ]
