@@ -350,12 +350,12 @@ def right_array_of_numpy() -> None:
     assert products(ones(3, 4), 3).shape == (3, 3)
 
 
-def wrong_scores_and_labels(x: Float[Host, "batch classes"], labels: Int[mx.Labels[Host], " batch"]) -> Host:
-    return cross_entropy(Logits(x.transpose()), labels)  # E: [tensor-shape] (classes, batch), labels (batch,)
+def wrong_scores_and_labels(x: Float[Host, "batch kinds"], labels: Int[mx.Labels[Host], " batch"]) -> Host:
+    return cross_entropy(Logits(x.transpose()), labels)  # E: [tensor-shape] (kinds, batch), labels (batch,)
 
 
 def right_scores_and_labels() -> None:
-    def loss(x: Float[Host, "batch classes"], labels: Int[mx.Labels[Host], " batch"]) -> Host:
+    def loss(x: Float[Host, "batch kinds"], labels: Int[mx.Labels[Host], " batch"]) -> Host:
         return cross_entropy(Logits(x), labels)
 
     assert loss(ones(2, 3), ones(2, 3).argmax(1)).shape == ()
