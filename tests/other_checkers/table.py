@@ -74,7 +74,8 @@ def shares(text: str) -> dict[tuple[str, int], int]:
 
 
 def _kind(case: Case) -> str:
-    return next(kind for kind in KINDS if any(code.startswith(kind) for code in case.codes))
+    codes = [code for code in case.codes if code != "tensor-unused"]  # beside what the case is about
+    return next(kind for kind in KINDS if any(code.startswith(kind) for code in codes))
 
 
 def _lines(name: str, found: Iterable[Found]) -> set[int]:
