@@ -134,8 +134,9 @@ def test_one_model_stays_while_two_runs_go_on_from_it() -> None:
         for number in range(8):
             branch = number % 2
             branches[branch] = step(*branches[branch], batch(number), mx.Key(number))[:2]
-        ends.append([one.to_host().tobytes() for branch in branches for one in tensors(*branch)])
-    assert ends[0] == ends[1]
+        ends.append([one.to_host() for branch in branches for one in tensors(*branch)])
+    for mine, theirs in zip(*ends, strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-3, atol=1e-5)
 
 
 def test_a_step_that_ends_in_an_error_leaves_models_and_memory_as_they_are() -> None:
