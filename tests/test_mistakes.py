@@ -191,7 +191,7 @@ def test_sizes_in_place_of_tensors_get_the_way_to_new_weights() -> None:
 
 def test_a_model_whose_fields_can_be_assigned_to_is_refused() -> None:
     @dataclass
-    class Net(nn.Module[Any]):
+    class Net(nn.Module[Any]):  # type: ignore[misc]  # what is refused
         layer: nn.Linear[Any]
 
         def forward(self, x: Any) -> Any:
@@ -202,7 +202,7 @@ def test_a_model_whose_fields_can_be_assigned_to_is_refused() -> None:
         Net(nn.Linear.init(4, 3, like=like, key=mx.Key(0)))
 
     @dataclass
-    class Quiet(Net):
+    class Quiet(Net):  # type: ignore[misc]  # what is refused
         def __post_init__(self) -> None:
             self.width = 3
 
