@@ -36,9 +36,11 @@ def test_the_passes_are_in_the_other_type_and_the_update_in_that_of_the_model(co
         low = Labelled(batch.x.cast(mx.F32), SINGLE.labels(batch.labels.to_host()))
         (value, _), gradients = mx.value_and_grad(loss, model.map(lambda x: x.cast(mx.F32)), low, mx.Eval())
         model, state = rule.update(model, gradients.map(lambda x: x.cast(mx.F64)), state)
-        assert trainer.step(batch)["loss"] == value.item()
+        # Compiled steps agree with eager ones up to rounding, here that of single precision.
+        assert trainer.step(batch)["loss"] == pytest.approx(value.item(), rel=1e-5 if compiled else 0.0)
     assert trainer.model.weight.dtype is mx.F64
-    assert np.array_equal(trainer.model.weight.to_host(), model.weight.to_host())
+    tolerance = 1e-5 if compiled else 0.0
+    np.testing.assert_allclose(trainer.model.weight.to_host(), model.weight.to_host(), rtol=tolerance, atol=tolerance)
     single = Trainer(model.map(lambda x: x.cast(mx.F32)), loss, rule, key=mx.Key(0))
     few = [Labelled(one.x.cast(mx.F32), SINGLE.labels(one.labels.to_host())) for one in loader().epoch(0)]
 
@@ -49,7 +51,7 @@ def test_the_passes_are_in_the_other_type_and_the_update_in_that_of_the_model(co
         def epoch(self, epoch: int, /) -> Iterator[Labelled[mx.NpArray[mx.F32]]]:
             return iter(few)
 
-    assert trainer.evaluate(loader())["loss"] == pytest.approx(single.evaluate(Few())["loss"], rel=1e-7)
+    assert trainer.evaluate(loader())["loss"] == pytest.approx(single.evaluate(Few())["loss"], rel=1e-5)
 
 
 def test_several_batches_are_added_up_in_the_type_of_the_model(tmp_path: Path) -> None:
