@@ -103,8 +103,12 @@ def weight_grad(x: HostArray, dy: HostArray, conv: Conv2d[int], out: HostArray |
     dw = dw.reshape(conv.outputs, conv.rows.kernel, conv.columns.kernel, whole[3])
     if dw.shape != whole:
         kept, dw = dw, _memory(whole, x.dtype, out)
-        dw[...] = 0.0
-        dw[:, *part] = kept
+
+        def fill(outputs: slice) -> None:
+            dw[outputs] = 0.0
+            dw[outputs, *part] = kept[outputs]
+
+        threads.each(fill, threads.parts(conv.outputs, 8 * dw.size))
     return _result(dw, out)
 
 

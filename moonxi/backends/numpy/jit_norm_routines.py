@@ -12,7 +12,7 @@ from moonxi.backends.numpy.jit import plain
 from moonxi.dtypes import HostArray
 from moonxi.traits.kernels import Form, Request, Routine
 
-_WORK: Final = 8
+_WORK: Final = 48
 """What an element costs in each pass, in multiplications of a product of matrices."""
 
 type Outs = tuple[HostArray | None, ...]

@@ -43,11 +43,9 @@ class LargeTiles(Tiles):
     matrices = 36
 
     @override
-    def kernel(self, weight: HostArray, *, transposed: bool = False) -> HostArray:
-        taps = np.ascontiguousarray(weight.transpose((2, 3, 1, 0) if transposed else (2, 3, 0, 1)))
-        matrices = np.matmul(_matrix("kernel", weight.dtype), taps.reshape(9, -1))
-        kernel: HostArray = matrices.reshape(36, *taps.shape[2:])
-        return kernel
+    def write_kernel(self, weight: HostArray, matrices: HostArray) -> None:
+        taps = np.ascontiguousarray(weight.transpose(2, 3, 0, 1)).reshape(9, -1)
+        np.matmul(_matrix("kernel", weight.dtype), taps, out=matrices.reshape(36, -1))
 
     @override
     def write_kernel_gradient(self, matrices: HostArray, dw: HostArray) -> None:

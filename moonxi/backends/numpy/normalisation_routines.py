@@ -20,7 +20,7 @@ _BLOCK: Final = 1 << 18
 """Elements of a block of lines."""
 _LINE: Final = 8192
 """Elements of a line at most."""
-_WORK: Final = 16
+_WORK: Final = 48
 """What an element costs in each pass, in multiplications of a product of matrices."""
 
 type Outs = tuple[HostArray | None, ...]

@@ -28,14 +28,11 @@ class PairTiles(Tiles):
         return all((one.size, one.count, one.before) == (2, 2, 1) for one in (conv.rows, conv.columns))
 
     @override
-    def kernel(self, weight: HostArray, *, transposed: bool = False) -> HostArray:
+    def write_kernel(self, weight: HostArray, matrices: HostArray) -> None:
         taps = weight.transpose(2, 3, 0, 1)
         down = np.empty_like(taps, order="C")
         _kernel(taps, down)
-        whole = np.empty_like(down)
-        _kernel(down.transpose(1, 0, 2, 3), whole.transpose(1, 0, 2, 3))
-        matrices = whole.reshape(9, *weight.shape[:2])
-        return matrices.transpose(0, 2, 1) if transposed else matrices
+        _kernel(down.transpose(1, 0, 2, 3), matrices.reshape(3, 3, *matrices.shape[1:]).transpose(1, 0, 2, 3))
 
     @override
     def write_kernel_gradient(self, matrices: HostArray, dw: HostArray) -> None:

@@ -29,8 +29,8 @@ class SmallTiles(Tiles):
     matrices = 16
 
     @override
-    def kernel(self, weight: HostArray, *, transposed: bool = False) -> HostArray:
-        return _kernel(weight, transposed=transposed)
+    def write_kernel(self, weight: HostArray, matrices: HostArray) -> None:
+        _write_kernel(weight, matrices.reshape(4, 4, *matrices.shape[1:]))
 
     @override
     def write_kernel_gradient(self, matrices: HostArray, dw: HostArray) -> None:
@@ -91,16 +91,12 @@ def _jit() -> ModuleType:
 # -- kernel -----------------------------------------------------------------------------------------------------------
 
 
-def _kernel(weight: HostArray, *, transposed: bool = False) -> HostArray:
-    """The weight as 16 matrices ``(outputs, inputs)``, or transposed."""
-    outputs, inputs = weight.shape[:2]
+def _write_kernel(weight: HostArray, whole: HostArray) -> None:
+    """The weight as ``(4, 4, outputs, inputs)``."""
     taps = weight.transpose(2, 3, 0, 1)
-    down = np.empty((4, 3, outputs, inputs), weight.dtype)
+    down = np.empty((4, *taps.shape[1:]), weight.dtype)
     _kernel_axis(taps[0], taps[1], taps[2], down)
-    whole = np.empty((4, 4, outputs, inputs), weight.dtype)
     _kernel_axis(down[:, 0], down[:, 1], down[:, 2], whole.transpose(1, 0, 2, 3))
-    kernel = whole.reshape(16, outputs, inputs)
-    return np.ascontiguousarray(kernel.transpose(0, 2, 1)) if transposed else kernel
 
 
 def _kernel_axis(first: HostArray, middle: HostArray, last: HostArray, out: HostArray) -> None:
@@ -114,7 +110,7 @@ def _kernel_axis(first: HostArray, middle: HostArray, last: HostArray, out: Host
 
 
 def _write_kernel_gradient(whole: HostArray, dw: HostArray) -> None:
-    """From the gradients of the 16 matrices to that of the weight: the adjoint of `_kernel`."""
+    """From the gradients of the 16 matrices to that of the weight: the adjoint of `_write_kernel`."""
     down = np.empty((4, 3, *whole.shape[2:]), whole.dtype)
     _kernel_axis_adjoint(whole.transpose(1, 0, 2, 3), down.transpose(1, 0, 2, 3))
     taps = np.empty((3, 3, *whole.shape[2:]), whole.dtype)

@@ -25,12 +25,12 @@ class Tiles(ABC):
         return -(-conv.rows.count // self.size), -(-conv.columns.count // self.size)
 
     @abstractmethod
-    def kernel(self, weight: HostArray, *, transposed: bool = False) -> HostArray:
-        """The weight as matrices ``(outputs, inputs)``, or transposed."""
+    def write_kernel(self, weight: HostArray, matrices: HostArray) -> None:
+        """The weight as matrices ``(outputs, inputs)``."""
 
     @abstractmethod
     def write_kernel_gradient(self, matrices: HostArray, dw: HostArray) -> None:
-        """From the gradients of the matrices to that of the weight: the adjoint of `kernel`."""
+        """From the gradients of the matrices to that of the weight: the adjoint of `write_kernel`."""
 
     @abstractmethod
     def pixels(self, images: HostArray, conv: Conv2d[int]) -> HostArray:

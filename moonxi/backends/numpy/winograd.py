@@ -21,6 +21,8 @@ from moonxi.shapes import Conv2d
 
 _BLOCK: Final = 1 << 18
 """Numbers of a block of transformed images: with as many results and what lies between they fit into the cache."""
+_KERNEL_WORK: Final = 48
+"""What a number of a transformed kernel costs, in multiplications of a product of matrices."""
 _LEAST: Final = 16
 """Channels from which on the products cost more than the transforms."""
 
@@ -51,7 +53,7 @@ def convolve(
     x: HostArray, weight: HostArray, bias: HostArray | None, conv: Conv2d[int], tiles: Tiles, out: HostArray
 ) -> None:
     """The result of a convolution, into ``(batch, outputs, height, width)``."""
-    kernel = tiles.kernel(weight, transposed=True)
+    kernel = _kernel(weight, tiles).transpose(0, 2, 1)
     images, results = _images(x, tiles), _images(out, tiles)
     offset = np.zeros(conv.outputs, x.dtype) if bias is None else np.array(bias)
 
@@ -73,7 +75,7 @@ def gradients(
     dw: HostArray | None,
 ) -> None:
     """The gradients of images and weight, each if there is an array for it; ``x`` or ``weight`` may else be missing."""
-    kernel = None if dx is None or weight is None else tiles.kernel(weight)
+    kernel = None if dx is None or weight is None else _kernel(weight, tiles)
     images = None if x is None or dw is None else _images(x, tiles)
     gradient = _images(dy, tiles)
     target = None if dx is None else _images(dx, tiles)
@@ -90,11 +92,28 @@ def gradients(
     totals = [total for total in threads.each(work, _parts(conv, tiles)) if total is not None]
     if dw is not None:
         first, *others = totals
-        for other in others:
-            first += other
-        tiles.write_kernel_gradient(first, dw)
+
+        def finish(part: slice) -> None:
+            mine = first[:, part]
+            for other in others:
+                mine += other[:, part]
+            tiles.write_kernel_gradient(mine, dw[part])
+
+        threads.each(finish, _parts_of_kernel(dw, tiles))
     if dx is not None and target is not None and not np.may_share_memory(target, dx):
         dx[...] = target.transpose(0, 3, 1, 2)
+
+
+def _kernel(weight: HostArray, tiles: Tiles) -> HostArray:
+    """The weight as matrices ``(outputs, inputs)``."""
+    matrices = array("kernel", (tiles.matrices, *weight.shape[:2]), weight.dtype)
+    threads.each(lambda part: tiles.write_kernel(weight[part], matrices[:, part]), _parts_of_kernel(weight, tiles))
+    return matrices
+
+
+def _parts_of_kernel(weight: HostArray, tiles: Tiles) -> list[slice]:
+    """Parts of the outputs."""
+    return threads.parts(len(weight), prod(weight.shape[:2]) * tiles.matrices * _KERNEL_WORK)
 
 
 def _images(x: HostArray, tiles: Tiles) -> HostArray:
