@@ -46,12 +46,10 @@ def mutants(source: Source, executed: Collection[str]) -> Iterator[Mutant]:
 
 
 def _counts(source: Source, node: ast.AST, executed: Collection[str]) -> bool:
-    around = list(source.around(node))
-    functions = [one.name for one in around if isinstance(one, ast.FunctionDef)]
-    if functions:
-        classes = [one.name for one in around if isinstance(one, ast.ClassDef)]
-        return ".".join(reversed([*functions, *classes])) in executed
-    return any(isinstance(one, ast.ClassDef) for one in around)
+    name = source.names(node)
+    if name:
+        return name in executed
+    return any(isinstance(one, ast.ClassDef) for one in source.around(node))
 
 
 def _compiles(text: str) -> bool:

@@ -1,7 +1,7 @@
 """The text of a Python file beside its syntax tree, and texts that differ from it in one place."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -82,6 +82,24 @@ class Source:
         assert line is not None, "the tree comes from a text"
         assert column is not None, "the tree comes from a text"
         return self._starts[node.lineno - 1] + node.col_offset, self._starts[line - 1] + column
+
+    def names(self, node: ast.AST) -> str:
+        """The qualified name of the function around a node, or of the function itself; empty outside of functions."""
+        around = [node, *self.around(node)]
+        named = [one for one in around if isinstance(one, ast.FunctionDef | ast.ClassDef)]
+        if not any(isinstance(one, ast.FunctionDef) for one in named):
+            return ""
+        return ".".join(one.name for one in reversed(named))
+
+    def without(self, executed: Collection[str]) -> str:
+        """The text with the bodies of all other functions left out."""
+        edits = []
+        for function in self.functions():
+            outer = next((one for one in self.around(function) if isinstance(one, ast.FunctionDef)), None)
+            if outer is None and self.names(function) not in executed:
+                start, _ = self.span(function.body[0])
+                edits.append(((start, self.span(function)[1]), "raise NotImplementedError"))
+        return self.replaced(*edits)
 
     def replaced(self, *edits: tuple[tuple[int, int], str]) -> str:
         """The text with other text in some places."""

@@ -74,11 +74,17 @@ class Sizes:
     def _may_become(self, name: str, value: Size) -> bool:
         match self._kinds.get(name, Kind.FREE):
             case Kind.OPEN:
-                return all(self._kinds.get(other) is not Kind.FREE for other in unknowns(value))
+                depends = any(self._kinds.get(other) is Kind.FREE for other in unknowns(value))
+                return not depends and value not in self._given()
             case Kind.NAMED:
                 return value in self._of_models
             case Kind.FREE:
                 return False
+
+    def _given(self) -> list[int]:
+        """The numbers that stand for sizes which the caller brings: nothing in a model depends on those."""
+        free = (name for name, kind in self._kinds.items() if kind is Kind.FREE and name in self.numbers)
+        return [self._convenient(name, self.scale) for name in free]
 
     def _agree_if_convenient(self, left: Size, right: Size) -> bool:
         names = unknowns(left) | unknowns(right)

@@ -82,8 +82,7 @@ class Judge:
             return Skipped(f"{self._at(error)}reads the value of an element")
         if isinstance(error, _DECISIVE):
             return self._failed(trial.subject, error)
-        if sizes.missing and (isinstance(error, MoonxiError) or "Dim" in str(error)):
-            return Skipped(f"{self._at(error)}needs numbers for {', '.join(sizes.missing)}: {_text(error)}")
+        first = error
         for names in (*map(frozenset, zip(sizes.symbols, strict=True)), frozenset(sizes.symbols)):
             for scale in (SMALL, LARGE):
                 other = self._error(trial, Sizes(names, scale))
@@ -91,6 +90,9 @@ class Judge:
                     return Passed()
                 if not isinstance(error, _DECISIVE):
                     error = other
+        undecided = not isinstance(error, _DECISIVE) and (isinstance(first, MoonxiError) or "Dim" in str(first))
+        if sizes.missing and undecided:
+            return Skipped(f"{self._at(first)}needs numbers for {', '.join(sizes.missing)}: {_text(first)}")
         if self._is_on_purpose(error):
             return Skipped(f"{self._at(error)}raises {_text(error)}")
         return self._failed(trial.subject, error)
