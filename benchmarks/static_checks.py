@@ -196,7 +196,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Measure, print the table and, if asked, write it."""
     parser = argparse.ArgumentParser(description="How many mistakes in models are found before anything runs.")
     parser.add_argument("--seed", type=int, default=0, help="draws the mutants (0)")
-    parser.add_argument("--mutants", type=int, default=450, metavar="N", help="really wrong ones (450)")
+    parser.add_argument("--mutants", type=int, default=420, metavar="N", help="really wrong ones (420)")
     parser.add_argument("--processes", type=int, default=2, metavar="N", help="that run and check mutants (2)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write FILE, and the table as FILE's name.md")
     parser.add_argument("--list", action="store_true", help="print each mutant with who reports it")

@@ -1,8 +1,8 @@
 """Symbolic dimensions: integers that are known only by name, with the arithmetic of ``int``."""
 
 from dataclasses import dataclass
-from math import nan
-from typing import NoReturn
+from math import nan, prod
+from typing import NoReturn, overload
 
 from moonxi.dims import extrema
 from moonxi.dims.bounds import is_positive_divisor
@@ -76,6 +76,15 @@ class Dim:
         return nan if isinstance(other, int | float | Dim) else NotImplemented
 
     __rtruediv__ = __truediv__
+
+    @overload
+    def __pow__(self, other: int) -> Size: ...
+    @overload
+    def __pow__(self, other: float) -> float | Size: ...
+    def __pow__(self, other: object) -> float | Size:
+        if isinstance(other, int) and other >= 0:
+            return prod((self,) * other)
+        return nan if isinstance(other, int | float) else NotImplemented
 
     def __mod__(self, other: Size) -> Size:
         right = _operand(other)

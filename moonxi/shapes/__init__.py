@@ -6,7 +6,7 @@ follow the rules of arrays by themselves, so that backend asks for one of those 
 holds the two together.
 """
 
-from moonxi.shapes.agreement import differ, judging, known, solving
+from moonxi.shapes.agreement import differ, judging, known, solving, watching
 from moonxi.shapes.arrays import (
     Sizes,
     axes,
@@ -152,4 +152,5 @@ __all__ = [
     "topk",
     "transpose",
     "unsqueeze",
+    "watching",
 ]

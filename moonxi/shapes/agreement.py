@@ -9,8 +9,13 @@ from moonxi.dims import Size, can_differ, provably_different, provably_equal, un
 type Solver = Callable[[Size, Size], bool]
 """Is told that two sizes have to be equal, one of them with an unknown; whether they differ after all."""
 
+type Watcher = Callable[[str, tuple[Size, ...], tuple[Size, ...], tuple[Size, ...]], None]
+"""Is told of an operation, the shapes of its two operands and the shape that they are broadcast to."""
+
 _solver: ContextVar[Solver] = ContextVar("solver", default=provably_different)
 _judge: ContextVar[Solver] = ContextVar("judge", default=can_differ)
+
+_watcher: ContextVar[Watcher | None] = ContextVar("watcher", default=None)
 
 
 def differ(left: Size, right: Size, /) -> bool:
@@ -50,3 +55,20 @@ def judging(judge: Solver) -> Iterator[None]:
         yield
     finally:
         _judge.reset(token)
+
+
+@contextmanager
+def watching(watcher: Watcher) -> Iterator[None]:
+    """Within this context the watcher hears of each two symbolic shapes that are broadcast, and may raise."""
+    token = _watcher.set(watcher)
+    try:
+        yield
+    finally:
+        _watcher.reset(token)
+
+
+def watched(operation: str, left: tuple[Size, ...], right: tuple[Size, ...], result: tuple[Size, ...]) -> None:
+    """Tell the watcher, if there is one."""
+    watcher = _watcher.get()
+    if watcher is not None:
+        watcher(operation, left, right, result)

@@ -8,7 +8,7 @@ import numpy as np
 
 from moonxi.dims import Dim, Size, provably_different, provably_equal, provably_less
 from moonxi.errors import AxisError, OperandError, ShapeError
-from moonxi.shapes.agreement import differ
+from moonxi.shapes.agreement import differ, watched
 
 type Sizes = tuple[Size, ...]
 type Item = int | slice | EllipsisType | None
@@ -83,6 +83,8 @@ def broadcast[S: Size](operation: str, *operands: tuple[S, ...]) -> tuple[S, ...
                 size = here if provably_different(here, 1) else size  # one of the two is an unknown, and can be 1
         assert size is not None, "an axis of the result comes from some operand"
         result.append(size)
+    if len(operands) == 2:
+        watched(operation, *operands, tuple(result))
     return tuple(result)
 
 

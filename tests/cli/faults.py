@@ -124,17 +124,14 @@ RESNET = (
         "ConvNorm.init(outputs, outputs, 3",
         "ConvNorm.init(inputs, outputs, 3",
         "h = self.second.forward(h, mode)",
-        'blocks[2].second (ConvNorm).forward: argument x: expected Float[T, "batch 64 height width"]',
+        'second (ConvNorm).forward: argument x: expected Float[T, "batch inputs height width"]',
     ),
     Fault(
         "a shortcut without a projection",
         "if stride != 1 or inputs != outputs:",
         "if False:",
         "return residual(",
-        (
-            "blocks[2] (BasicBlock): residual (branch and shortcut): (batch, 128, (height-1)//8+1, (width-1)//8+1) and "
-            "(batch, 64, (height-1)//4+1, (width-1)//4+1)"
-        ),
+        "BasicBlock: residual (branch and shortcut): (batch, outputs, height, width) and (batch, inputs, height",
     ),
     Fault(
         "a shortcut without the stride",
@@ -176,7 +173,7 @@ RESNET = (
         "BatchNorm2d.init(outputs",
         "BatchNorm2d.init(inputs",
         "return self.norm.forward(",
-        'stem.norm (BatchNorm2d).forward: argument x: expected Float[T, "batch 3 height width"]',
+        'norm (BatchNorm2d).forward: argument x: expected Float[T, "batch inputs height width"]',
     ),
     Fault(
         "channels between stages",

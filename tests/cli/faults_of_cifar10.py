@@ -15,7 +15,7 @@ CIFAR10 = (
         "nn.Conv2d.init(outputs, outputs, 3,",
         "nn.Conv2d.init(inputs, outputs, 3,",
         "self.second.forward(h), mode)",
-        'middle.second (Conv2d).forward: argument x: expected Float[T, "batch 16 height width"]',
+        'second (Conv2d).forward: argument x: expected Float[T, "batch inputs height width"]',
     ),
     Fault(
         "channels between two blocks",
@@ -78,7 +78,7 @@ CIFAR10 = (
         "nn.BatchNorm2d.init(outputs, like=like),",
         "nn.BatchNorm2d.init(inputs, like=like),",
         "h = self.first_norm.forward(",
-        'middle.first_norm (BatchNorm2d).forward: argument x: expected Float[T, "batch 16 height width"]',
+        'first_norm (BatchNorm2d).forward: argument x: expected Float[T, "batch inputs height width"]',
     ),
     Fault(
         "the pooling is missing",

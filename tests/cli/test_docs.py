@@ -31,7 +31,7 @@ def test_the_checked_file_and_its_report(
 
 
 def test_the_program_by_hand() -> None:
-    (_, program), (_, output) = BLOCKS[2:]
+    (_, program), (_, output) = BLOCKS[2:4]
     done = subprocess.run(
         [sys.executable, "-c", program], env=environment(), capture_output=True, text=True, check=True
     )

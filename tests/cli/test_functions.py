@@ -141,3 +141,30 @@ def test_both_alternatives_of_an_argument_are_run(check: Check) -> None:
     )
     assert status == 1
     assert [line.partition(":")[0] for line in lines] == ["4", "10", "12", "3 errors, 2 functions checked"]
+
+
+def test_an_axis_that_meets_itself_is_an_error(check: Check) -> None:
+    status, lines = check(
+        """
+        def error[T: mx.Tensor](prediction: Float[T, "batch 1"], target: Float[T, "batch"]) -> T:
+            return (prediction - target).square().mean()
+
+        def later[T: mx.Tensor](x: Float[T, "time"]) -> mx.Mask[T]:
+            hidden = x[:, None] < x
+            for _ in range(x.shape[0]):
+                hidden = hidden | hidden
+            return hidden
+
+        def pairs[T: mx.Tensor](x: Float[T, "batch"]) -> Float[T, "batch batch"]:
+            return x[:, None] - x[None, :]
+
+        def grid[T: mx.Tensor](rows: Float[T, "h"], columns: Float[T, "w"]) -> Float[T, "h w"]:
+            return rows[:, None] + columns
+        """
+    )
+    assert status == 1
+    assert lines == [
+        "3: subtract: (batch, 1) and (batch,) give (batch, batch): batch meets itself; give both equally many axes",
+        "6: less: (time, 1) and (time,) give (time, time): time meets itself; give both equally many axes",
+        "2 errors, 4 functions checked",
+    ]

@@ -88,8 +88,8 @@ def test_a_layer_is_made_by_its_init_in_preference(check: Check) -> None:
             convolution: nn.Conv2d[T]
 
             @classmethod
-            def init(cls, inputs: int, outputs: int, *, like: T, key: mx.Key) -> "Block[T]":
-                return cls(nn.Conv2d.init(inputs, outputs, 3, like=like, key=key, padding=1))
+            def init(cls, channels: int, *, like: T, key: mx.Key) -> "Block[T]":
+                return cls(nn.Conv2d.init(channels, channels, 3, like=like, key=key, padding=1))
 
             def forward(self, x: Float[T, "batch c h w"]) -> Float[T, "batch c h w"]:
                 return nn.residual(self.convolution.forward(x, nn.Eval()), x).max_pool2d(2)
@@ -97,7 +97,10 @@ def test_a_layer_is_made_by_its_init_in_preference(check: Check) -> None:
     )
     assert status == 1
     assert lines == [
-        '26: Block.forward: result: expected Float[T, "batch c h w"], got ShapeTensor[F32] (batch, c, h//2, w//2)',
+        (
+            '26: Block.forward: result: expected Float[T, "batch c h w"] where c=channels, '
+            "got ShapeTensor[F32] (batch, channels, h//2, w//2)"
+        ),
         "1 error, 2 functions checked",
     ]
 
@@ -180,3 +183,64 @@ def test_a_target_is_like_the_result(check: Check) -> None:
         1,
         ["18: sum: (1, 1), axis 3: axes run from -2 to 1", "1 error, 3 functions checked"],
     )
+
+
+def test_numbers_that_an_init_asks_for_can_be_any(check: Check) -> None:
+    status, lines = check(
+        """
+        @dataclass(frozen=True)
+        class Deep[T: mx.MlpTensor](nn.Module[T]):
+            first: nn.Linear[T]
+            second: nn.Linear[T]
+
+            @classmethod
+            def init(cls, inputs: int, width: int, *, like: T, key: mx.Key) -> "Deep[T]":
+                second = nn.Linear.init(48, 10, like=like, key=key)
+                return cls(nn.Linear.init(inputs, width, like=like, key=key), second)
+
+            def forward(self, x: Float[T, "batch {self.first.inputs}"]) -> Float[T, "batch 10"]:
+                return self.second.forward(self.first.forward(x))
+
+        @dataclass(frozen=True)
+        class Turn[T: mx.MlpTensor](nn.Module[T]):
+            layer: nn.Linear[T]
+
+            @classmethod
+            def init(cls, inputs: int, outputs: int, *, like: T, key: mx.Key) -> "Turn[T]":
+                return cls(nn.Linear.init(outputs, inputs, like=like, key=key))
+
+            def forward(self, x: Float[T, "batch {self.layer.inputs}"]) -> Float[T, "batch {self.layer.outputs}"]:
+                return self.layer.forward(x) + self.layer.weight.sum(1)
+        """
+    )
+    assert status == 1
+    assert lines == [
+        '13: second (Linear).forward: argument x: expected Float[T, "*batch 48"], got ShapeTensor[F32] (batch, width)',
+        "24: Turn: add: (batch, inputs) and (outputs,): axis -1 has sizes inputs and outputs, which are not equal or 1",
+        "2 errors, 2 functions checked",
+    ]
+
+
+def test_a_loop_over_an_axis_runs_although_nothing_states_the_widths(check: Check) -> None:
+    recurrent = """
+        @dataclass(frozen=True)
+        class Recurrent[T: mx.MlpTensor](nn.Module[T]):
+            layer: nn.Linear[T]
+
+            @classmethod
+            def init(cls, width: int, *, like: T, key: mx.Key) -> "Recurrent[T]":
+                return cls(nn.Linear.init(width, width, like=like, key=key))
+
+            def forward(self, x: Float[T, "batch time {self.layer.inputs}"]) -> Float[T, "batch {self.layer.inputs}"]:
+                h = x.zeros((x.shape[0], self.layer.inputs))
+                for step in range(x.shape[1]):
+                    h = self.layer.forward(h) + x[:, step]
+                return h
+        """
+    assert check(recurrent) == (0, ["0 errors, 1 function checked"])
+    status, lines = check(recurrent.replace("x[:, step]", "x[step]"))
+    assert status == 1
+    assert lines == [
+        "13: Recurrent: add: (batch, width) and (24, width): axis -2 has sizes batch and 24, which are not equal or 1",
+        "1 error, 1 function checked",
+    ]

@@ -1,5 +1,6 @@
 import pickle
 from dataclasses import FrozenInstanceError
+from math import isnan
 
 import pytest
 from hypothesis import assume, example, given, settings
@@ -154,3 +155,12 @@ def test_a_missing_value_is_named() -> None:
 def test_a_value_below_the_least_is_refused() -> None:
     with pytest.raises(ShapeError, match=r"^substitute: n = -1: the dimension is at least 0$"):
         evaluate(2 * n, {"n": -1})
+
+
+def test_a_power_is_a_product_or_a_number_that_is_not_known() -> None:
+    assert n**2 == n * n
+    assert n**0 == 1
+    assert isnan((n + 1) ** 0.5)
+    assert isnan(n**-1)
+    with pytest.raises(TypeError):
+        n ** "2"  # type: ignore[operator]  # refused before it runs, too

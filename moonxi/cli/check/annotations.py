@@ -19,6 +19,12 @@ def leading_names(annotations: Iterable[object]) -> frozenset[str]:
     return frozenset(items[0].text for items in words if len(items) > 1 and items[0].text.isidentifier())
 
 
+def stated_numbers(annotations: Iterable[object]) -> frozenset[int]:
+    """The sizes that annotations state as numbers."""
+    words = (specification.read(array.dim_str) for one in annotations for array in _shapes_within(one))
+    return frozenset(int(item.text) for items in words for item in items if item.text.isdecimal())
+
+
 def _shapes_within(annotation: object) -> Iterator[ShapeAnnotation]:
     """The shapes that an annotation states, those of the fields of dataclasses too, though not of layers."""
     yield from shapes_in(annotation)

@@ -16,7 +16,8 @@ from moonxi.shapes.specification import Names
 
 def build(cls: type[Layer], name: str, samples: Samples, /) -> Layer:
     """A layer that is part of something else: the sizes that its annotations name are its own affair."""
-    own = Samples(samples.sizes, build, choice=samples.choice, prefix=f"{samples.prefix}{name}.", kind=Kind.OPEN)
+    prefix = f"{samples.prefix}{name}."
+    own = Samples(samples.sizes, build, choice=samples.choice, prefix=prefix, kind=Kind.OPEN)
     return made(cls, own)
 
 

@@ -67,6 +67,7 @@ class Samples:
     prefix: str = ""
     """Of the names of sizes: those of one layer have nothing to do with those of another."""
     kind: Kind = Kind.NAMED
+    integers: Kind = Kind.OPEN
 
     def parameter(self, one: Parameter) -> object:
         """An argument for a parameter; what has a default is left to it, but for tensors and the mode."""
@@ -190,7 +191,7 @@ class Samples:
     def _integer(self, name: str) -> Size:
         """A number; it is the size of an axis if it has its name."""
         if name not in self.names.sizes:
-            self.names.sizes[name] = self.sizes.size(self.prefix + name, Kind.OPEN)
+            self.names.sizes[name] = self.sizes.size(self.prefix + name, self.integers)
         return self.names.sizes[name]
 
     def _size(self, name: str) -> Size:

@@ -4,7 +4,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
 
-from moonxi.dims import Size, evaluate, is_clamped, solve, substitute, unknown, unknowns
+from moonxi import shapes
+from moonxi.dims import Dim, Size, evaluate, is_clamped, solve, substitute, unknown, unknowns
+from moonxi.errors import ShapeError
+from moonxi.shapes import Sizes as Shape
 
 SMALL, LARGE = 8, 480
 """What sizes are multiples of where code wants them to be, as in ``h // 2`` or ``width // heads``."""
@@ -15,7 +18,11 @@ class Kind(Enum):
 
     FREE = "the size of a first axis, such as the batch: whatever the caller brings"
     NAMED = "another size named in an annotation: it may be that of a tensor of the model, which takes just that one"
+    CHOSEN = "a number for which the init of the model asks: whatever its caller chooses, or one that arguments state"
     OPEN = "a size of a model that nothing states: a number, or one of the named sizes"
+
+
+_OF_MODELS = (Kind.OPEN, Kind.CHOSEN)
 
 
 class Again(BaseException):
@@ -30,6 +37,8 @@ class Sizes:
 
     numbers: frozenset[str] = frozenset()
     scale: int = SMALL
+    stated: frozenset[int] = frozenset()
+    """The numbers that the annotations of the arguments state."""
     _kinds: dict[str, Kind] = field(default_factory=dict)
     _found: dict[str, Size] = field(default_factory=dict)
     _of_models: set[int] = field(default_factory=set)
@@ -48,12 +57,12 @@ class Sizes:
     @property
     def symbols(self) -> list[str]:
         """The names in annotations of which no number is known."""
-        return [name for name in self._unknown() if self._kinds[name] is not Kind.OPEN]
+        return [name for name in self._unknown() if self._kinds[name] not in _OF_MODELS]
 
     @property
     def missing(self) -> list[str]:
         """The sizes of models that nothing has determined."""
-        return [name for name in self._unknown() if self._kinds[name] is Kind.OPEN]
+        return [name for name in self._unknown() if self._kinds[name] in _OF_MODELS]
 
     def _unknown(self) -> list[str]:
         return [name for name in self._kinds if not isinstance(self._found.get(name), int) and name not in self.numbers]
@@ -67,28 +76,44 @@ class Sizes:
                 self._found = {other: substitute(size, {name: value}) for other, size in self._found.items()}
                 self._found[name] = value
                 raise Again
-        if any(solutions.get(name) is not None for name in self.missing):
+        if any(solutions.get(name) is not None and self._kinds.get(name) in _OF_MODELS for name in solutions):
             return True  # a size of the model cannot depend on that of the batch
         return not self._agree_if_convenient(left, right)
+
+    def broadcast(self, operation: str, left: Shape, right: Shape, result: Shape) -> None:
+        """Raise `ShapeError` where an axis meets itself, as in ``(n,)`` with ``(n, 1)``.
+
+        Two shapes with equally many axes are broadcast on purpose: somebody has written out where the 1 goes."""
+        if len(left) == len(right):
+            return
+        for size in result:
+            is_name = isinstance(size, Dim) or size in self._given(Kind.FREE, Kind.NAMED, Kind.OPEN)
+            if is_name and result.count(size) > max(left.count(size), right.count(size)):
+                given = f"{shapes.show(left)} and {shapes.show(right)} give {shapes.show(result)}"
+                raise ShapeError(f"{operation}: {given}: {size} meets itself; give both equally many axes")
 
     def _may_become(self, name: str, value: Size) -> bool:
         match self._kinds.get(name, Kind.FREE):
             case Kind.OPEN:
                 depends = any(self._kinds.get(other) is Kind.FREE for other in unknowns(value))
-                return not depends and value not in self._given()
+                return not depends and value not in self._given(Kind.FREE)
+            case Kind.CHOSEN:
+                return value in self.stated
             case Kind.NAMED:
-                return value in self._of_models
+                names = unknowns(value)
+                of_model = bool(names) and all(self._kinds.get(other) is Kind.CHOSEN for other in names)
+                return of_model or value in self._of_models
             case Kind.FREE:
                 return False
 
-    def _given(self) -> list[int]:
-        """The numbers that stand for sizes which the caller brings: nothing in a model depends on those."""
-        free = (name for name, kind in self._kinds.items() if kind is Kind.FREE and name in self.numbers)
-        return [self._convenient(name, self.scale) for name in free]
+    def _given(self, *kinds: Kind) -> list[int]:
+        """The numbers that stand for sizes of these kinds."""
+        names = (name for name, kind in self._kinds.items() if kind in kinds and name in self.numbers)
+        return [self._convenient(name, self.scale) for name in names]
 
     def _agree_if_convenient(self, left: Size, right: Size) -> bool:
         names = unknowns(left) | unknowns(right)
-        if any(self._kinds.get(name, Kind.OPEN) is Kind.OPEN for name in names):
+        if any(self._kinds.get(name, Kind.OPEN) in _OF_MODELS for name in names):
             return True
         if self._agree(left, right, names, LARGE):
             return True

@@ -8,10 +8,10 @@ from math import prod
 from moonxi import shapes
 from moonxi.autodiff import Grad, variable
 from moonxi.cli.check import layers
-from moonxi.cli.check.annotations import is_layer, leading_names, mentions_tensors
+from moonxi.cli.check.annotations import is_layer, leading_names, mentions_tensors, stated_numbers
 from moonxi.cli.check.guesses import ForModel
 from moonxi.cli.check.samples import NoGuess, Samples, Unmade
-from moonxi.cli.check.sizes import Again, Sizes
+from moonxi.cli.check.sizes import Again, Kind, Sizes
 from moonxi.cli.check.subjects import Subject
 from moonxi.nn import Eval, Layer, Module, Train, tree, value_and_grad
 from moonxi.nn.annotations import shapes_in
@@ -32,7 +32,7 @@ class Trial:
 
     def run(self, sizes: Sizes) -> None:
         """Run until no further size is found; raises what the code raises."""
-        with shapes.solving(sizes.differ):
+        with shapes.solving(sizes.differ), shapes.watching(sizes.broadcast):
             while True:  # each time one more size is known, of the few that there are
                 try:
                     return self._once(sizes)
@@ -43,9 +43,12 @@ class Trial:
         subject = self.subject
         annotations = [one.annotation for one in subject.parameters]
         samples = Samples(sizes, layers.build, leading_names(annotations), self.choice)
+        sizes.stated = stated_numbers(annotations)
         given: list[object] = []
         if subject.owner is not None:
-            layer = layers.made(subject.owner, Samples(sizes, layers.build, choice=self.choice))
+            # Whoever makes the layer chooses what its init asks for: not the code of its methods.
+            kind = Kind.CHOSEN if callable(getattr(subject.owner, "init", None)) else Kind.OPEN
+            layer = layers.made(subject.owner, Samples(sizes, layers.build, choice=self.choice, integers=kind))
             samples.names = layers.class_names(layer)
             samples.arguments[next(iter(subject.signature.parameters))] = layer
             given.append(layer)
