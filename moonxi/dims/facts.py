@@ -5,6 +5,7 @@ UNKNOWN covers both what depends on the assignment and what these rules cannot p
 """
 
 from enum import Enum
+from functools import lru_cache
 from typing import NoReturn
 
 from moonxi.dims.bounds import interval, lower, upper
@@ -31,6 +32,11 @@ def equal(left: Size, right: Size) -> Answer:
         return Answer.YES if left == right else Answer.NO
     if left == right:
         return Answer.YES
+    return _compared(left, right)
+
+
+@lru_cache(maxsize=4096)  # the same few sizes meet again and again
+def _compared(left: Size, right: Size) -> Answer:
     return _is_zero(polynomial_of(left) - polynomial_of(right))
 
 

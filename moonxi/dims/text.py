@@ -1,6 +1,7 @@
 """Polynomials as text, in the notation that ``parse`` reads: ``(h-1)//2+1``, ``2*c``, ``n%2``, ``min(n,5)``."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import assert_never
 
 from moonxi.dims.polynomial import Atom, FloorDiv, Maximum, Monomial, Polynomial, Symbol, divided
@@ -32,6 +33,7 @@ class _Term:
         return "*".join(numbers + [factor.bound for factor in self.factors])
 
 
+@lru_cache(maxsize=4096)  # errors are worded before it is known whether they are raised
 def text(polynomial: Polynomial) -> str:
     """The polynomial as one expression."""
     varying, remainders = _with_remainders_apart(polynomial)
