@@ -11,7 +11,7 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
@@ -53,9 +53,11 @@ def _ran(mutant: Mutant) -> Ran:
 
 
 def wrong_mutants(
-    paths: Sequence[str], seed: int, wanted: int, processes: int
+    paths: Sequence[str], seed: int, wanted: int, processes: int, known: dict[Mutant, Ran]
 ) -> tuple[list[tuple[Mutant, str]], Counter[Outcome]]:
-    """So many wrong mutants, if there are as many, each with what it raises; and how all that were run turned out."""
+    """So many wrong mutants, if there are as many, each with what it raises; and how all that were run turned out.
+
+    What is ``known`` of a mutant is not found out again."""
     every: list[Mutant] = []
     for path in paths:
         first = _original(path)
@@ -65,11 +67,13 @@ def wrong_mutants(
     outcomes: Counter[Outcome] = Counter()
     with ProcessPoolExecutor(processes, mp_context=get_context("fork")) as pool:
         while len(found) < wanted and (batch := list(islice(waiting, BATCH))):
-            for mutant, outcome in zip(batch, pool.map(_ran, batch, chunksize=4), strict=True):
+            new = [mutant for mutant in batch if mutant not in known]
+            known.update(zip(new, pool.map(_ran, new, chunksize=4), strict=True))
+            for mutant in batch:
                 if len(found) < wanted:
-                    outcomes[outcome.outcome] += 1
-                    if outcome.outcome is Outcome.WRONG:
-                        found.append((mutant, outcome.error))
+                    outcomes[known[mutant].outcome] += 1
+                    if known[mutant].outcome is Outcome.WRONG:
+                        found.append((mutant, known[mutant].error))
     return found, outcomes
 
 
@@ -87,10 +91,9 @@ def judged(paths: Sequence[str], wrong: Sequence[tuple[Mutant, str]], processes:
             (whole / file).write_text(source.text)
             # Where it does not know the `map` of a model, mypy takes seconds for each call of a `Trainer`.
             (parts / file).write_text(source.without(_original(source.path).executed))
-        with ThreadPoolExecutor() as pool:
-            both = [pool.submit(mypy, where, plugin=where is whole) for where in (parts, whole)]
-            plain, plugin = (one.result() for one in both)
+        both = mypy(parts, plugin=False), mypy(whole, plugin=True)
         check = moonxi_check(whole, processes)
+        plain, plugin = (findings() for findings in both)
     alarms = [
         f"{path}: {tool}: {message}"
         for tool, findings in (("plugin", plugin), ("moonxi check", check))
@@ -152,17 +155,23 @@ class Report:
         }
 
 
-def measured(paths: Sequence[str], *, seed: int, wanted: int, processes: int) -> Report:
-    """Run everything. Raises `CheckerError` if a checker breaks down."""
-    started = datetime.now(UTC)
-    wrong, outcomes = wrong_mutants(paths, seed, wanted, processes)
-    found, alarms = judged(paths, wrong, processes)
-    return Report(
-        {"date": started.strftime("%Y-%m-%d %H:%M UTC"), "moonxi": mx.__version__, "seed": seed, "files": list(paths)},
-        {outcome.value: outcomes[outcome] for outcome in Outcome},
-        found,
-        alarms,
-    )
+def measured(paths: Sequence[str], *, seeds: Sequence[int], wanted: int, processes: int) -> list[Report]:
+    """Run everything; a mutant that several seeds draw is run and checked once. Raises `CheckerError`."""
+    date = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    known: dict[Mutant, Ran] = {}
+    runs = [wrong_mutants(paths, seed, wanted, processes, known) for seed in seeds]
+    wrong = dict(one for found, _ in runs for one in found)
+    verdicts, alarms = judged(paths, list(wrong.items()), processes)
+    of = {one.mutant: one for one in verdicts}
+    return [
+        Report(
+            {"date": date, "moonxi": mx.__version__, "seed": seed, "files": list(paths)},
+            {outcome.value: outcomes[outcome] for outcome in Outcome},
+            [of[mutant] for mutant, _ in found],
+            alarms,
+        )
+        for seed, (found, outcomes) in zip(seeds, runs, strict=True)
+    ]
 
 
 def page(record: Mapping[str, object]) -> Iterator[str]:
@@ -195,30 +204,35 @@ def _line(name: str, count: object, row: Mapping[str, object]) -> str:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure, print the table and, if asked, write it."""
     parser = argparse.ArgumentParser(description="How many mistakes in models are found before anything runs.")
-    parser.add_argument("--seed", type=int, default=0, help="draws the mutants (0)")
+    parser.add_argument("--seed", type=int, nargs="+", default=[0], metavar="S", help="draws the mutants (0)")
     parser.add_argument("--mutants", type=int, default=420, metavar="N", help="really wrong ones (420)")
     parser.add_argument("--processes", type=int, default=2, metavar="N", help="that run and check mutants (2)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write FILE, and the table as FILE's name.md")
+    parser.add_argument(
+        "--json", type=Path, metavar="FILE", help="write FILE and FILE's name.md, of a second seed NAME-SEED.json"
+    )
     parser.add_argument("--list", action="store_true", help="print each mutant with who reports it")
     chosen = parser.parse_args(arguments)
     if min(chosen.mutants, chosen.processes) < 1:
         parser.error("--mutants and --processes are at least 1")
     try:
-        report = measured(list(TRIALS), seed=chosen.seed, wanted=chosen.mutants, processes=chosen.processes)
+        reports = measured(list(TRIALS), seeds=chosen.seed, wanted=chosen.mutants, processes=chosen.processes)
     except CheckerError as error:
         sys.exit(f"static_checks: {error}")
-    if chosen.list:
-        for one in report.mutants:
-            marks = ("m" if one.plain else "-") + ("p" if one.plugin else "-") + ("c" if one.check else "-")
-            print(f"{marks} {one.mutant.name} | {one.error}")
-    record = report.record()
-    print("\n".join(lines(record)))
-    for alarm in report.false_alarms:
-        print(f"false alarm: {alarm}")
-    if chosen.json is not None:
-        chosen.json.parent.mkdir(parents=True, exist_ok=True)
-        chosen.json.write_text(json.dumps(record, indent=1) + "\n")
-        chosen.json.with_suffix(".md").write_text("\n".join(page(record)) + "\n")
+    for place, report in enumerate(reports):
+        if chosen.list:
+            for one in report.mutants:
+                marks = ("m" if one.plain else "-") + ("p" if one.plugin else "-") + ("c" if one.check else "-")
+                print(f"{marks} {one.mutant.name} | {one.error}")
+        record = report.record()
+        print("\n".join(page(record)))
+        for alarm in report.false_alarms:
+            print(f"false alarm: {alarm}")
+        if chosen.json is not None:
+            chosen.json.parent.mkdir(parents=True, exist_ok=True)
+            stem = f"{chosen.json.stem}-{record['seed']}" if place else chosen.json.stem
+            file = chosen.json.with_stem(stem)
+            file.write_text(json.dumps(record, indent=1) + "\n")
+            file.with_suffix(".md").write_text("\n".join(page(record)) + "\n")
 
 
 if __name__ == "__main__":

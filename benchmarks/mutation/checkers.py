@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -32,25 +32,35 @@ class CheckerError(Exception):
     """A checker did not come to an end."""
 
 
-def mypy(folder: Path, *, plugin: bool) -> Findings:
-    """What one run of mypy says of the Python files in a folder, with the options of the project."""
+def mypy(folder: Path, *, plugin: bool) -> Callable[[], Findings]:
+    """Start mypy on the Python files in a folder, with the options of the project; to be called for what it says."""
     name = "plugin" if plugin else "plain"
     configuration = folder / f"{name}.ini"
     plugins = "plugins = moonxi.mypy_plugin" if plugin else ""
     configuration.write_text(_STRICT.format(plugins=plugins, root=ROOT))
     cache = ROOT / ".mypy_cache" / f"static_checks_{name}"
-    done = subprocess.run(
+    running = subprocess.Popen(
         [sys.executable, "-m", "mypy", "--config-file", configuration, "--cache-dir", cache, "--output", "json", "."],
         cwd=folder,
         env=os.environ | {"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
+        stdout=(folder / "stdout").open("w"),
+        stderr=(folder / "stderr").open("w"),
     )
-    if done.returncode not in (0, 1) or done.stderr.strip():
-        raise CheckerError(f"mypy ended with status {done.returncode}:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+
+    def findings() -> Findings:
+        status = running.wait()
+        output, errors = ((folder / stream).read_text() for stream in ("stdout", "stderr"))
+        if status not in (0, 1) or errors.strip():
+            raise CheckerError(f"mypy ended with status {status}:\n{output[-2000:]}{errors[-2000:]}")
+        return _read(output)
+
+    return findings
+
+
+def _read(output: str) -> Findings:
+    """The errors in what mypy prints, one a line as JSON."""
     found: dict[str, Counter[str]] = {}
-    for line in done.stdout.splitlines():
+    for line in output.splitlines():
         error = json.loads(line)
         if error["severity"] == "error":
             text = f"{error['message']} [{error['code']}]".replace(Path(error["file"]).stem, "FILE")

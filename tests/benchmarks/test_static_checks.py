@@ -1,16 +1,20 @@
 """The mutation benchmark: its models train, its operators change what they say, and its verdicts are right."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from benchmarks import static_checks
+from benchmarks.mutation.checkers import CheckerError
 from benchmarks.mutation.choosing import drawn
 from benchmarks.mutation.mutants import OPERATORS, mutants
 from benchmarks.mutation.running import Outcome, Watched, original, ran
 from benchmarks.mutation.source import Mutant, Source
 from benchmarks.mutation.trials import TRIALS
+from benchmarks.static_checks import Judged, Report, lines
 from moonxi.cli.check.command import checked
 
 CHECKOUT = Path(__file__).parents[2]
@@ -143,3 +147,50 @@ def test_an_original_runs_and_moonxi_check_finds_nothing_in_it(path: str) -> Non
     assert not report.failures
     assert not report.unreadable
     assert report.checked or path == "examples/linear.py"
+
+
+def test_rates_are_shares_of_the_wrong_mutants_by_operator_and_over_all() -> None:
+    found = [
+        Judged(Mutant("f.py", operator, line, "x -> y", ""), "ShapeError", plain, plugin, check)
+        for line, (operator, plain, plugin, check) in enumerate(
+            [("a", False, True, True), ("a", False, False, True), ("b", True, True, False), ("b", False, False, False)]
+        )
+    ]
+    record = Report({"seed": 3, "date": "today"}, {"wrong": 4}, found, ["f.py: plugin: text"]).record()
+    assert (record["plain_mypy"], record["plugin"], record["check"]) == (0.25, 0.5, 0.5)
+    assert (record["plugin_or_check"], record["none"], record["false_alarms"]) == (0.75, 0.25, 1)
+    assert record["missed"] == ["f.py:3: b: x -> y"]
+    assert list(lines(record))[2:] == [
+        "| a | 2 | 0 % | 50 % | 100 % | 100 % |",
+        "| b | 2 | 50 % | 50 % | 0 % | 50 % |",
+        "| **all** | 4 | 25 % | 50 % | 50 % | 75 % |",
+    ]
+
+
+@pytest.mark.slow
+def test_the_smallest_run_finds_wrong_models_and_no_false_alarm() -> None:
+    paths = ["examples/mnist.py", "benchmarks/static_models/graph.py"]
+    [report] = static_checks.measured(paths, seeds=[1], wanted=12, processes=1)
+    record = report.record()
+    assert record["wrong"] == 12
+    assert record["false_alarm_texts"] == []
+    assert report.share(lambda one: one.plugin or one.check) > report.share(lambda one: one.plain)
+
+
+def test_a_checker_that_breaks_down_is_an_error_and_not_a_miss(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(*_: object, **__: object) -> list[Report]:
+        raise CheckerError("mypy ended with status 2:\nno such plugin")
+
+    monkeypatch.setattr(static_checks, "measured", broken)
+    with pytest.raises(SystemExit, match=r"^static_checks: mypy ended with status 2:"):
+        static_checks.main([])
+    assert capsys.readouterr().out == ""
+
+
+def test_no_operator_makes_more_than_15_percent_of_the_measured_mutants() -> None:
+    for file in (CHECKOUT / "benchmarks" / "results").glob("static-checks*.json"):
+        record = json.loads(file.read_text())
+        assert record["wrong"] >= 400
+        assert max(row["mutants"] for row in record["operators"].values()) <= 0.15 * record["wrong"]
