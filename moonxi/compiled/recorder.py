@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from types import FrameType
 
 import numpy as np
 
@@ -181,12 +182,15 @@ def _derived(backend: type, operation: str) -> Callable[..., object] | None:
     return shared if getattr(backend, operation, None) is shared else None
 
 
+def is_ours(frame: FrameType) -> bool:
+    """Whether moonxi runs there, or what it brings along."""
+    name = str(frame.f_globals.get("__name__", ""))
+    return name.partition(".")[0] in _OURS or frame.f_code.co_filename.startswith("<")
+
+
 def users_line() -> Line:
     """The innermost line that runs and is not one of moonxi's own."""
     frame = sys._getframe(1)
-    while frame.f_back is not None:
-        name = str(frame.f_globals.get("__name__", ""))
-        if name.partition(".")[0] not in _OURS and not frame.f_code.co_filename.startswith("<"):
-            break
+    while frame.f_back is not None and is_ours(frame):
         frame = frame.f_back
     return Line(frame.f_code.co_filename, frame.f_lineno)

@@ -5,12 +5,13 @@ backend is fast at is what is replayed. Shapes and element types come from `Shap
 element exists, so to ask for one is an error at the line that asks.
 """
 
+import sys
 from collections.abc import Callable
 from inspect import getmro, isfunction
 from typing import Final, NoReturn, Self, cast, override
 
 from moonxi.compiled.graph import Spec
-from moonxi.compiled.recorder import Recorder, users_line
+from moonxi.compiled.recorder import Recorder, is_ours, users_line
 from moonxi.dtypes import DType, HostArray
 from moonxi.errors import CompileError
 from moonxi.key import Key
@@ -40,9 +41,9 @@ class TracedTensor(DerivedImage["TracedTensor"]):
         return self.recorder.backend
 
     def __getattr__(self, name: str) -> NoReturn:
-        """What only the backend has."""
+        """What only the backend has: refused where the user asks; moonxi asks to do without."""
         backend = self.recorder.backend
-        if not hasattr(backend, name):
+        if not hasattr(backend, name) or is_ours(sys._getframe(1)):
             raise AttributeError(f"{backend.__name__!r} object has no attribute {name!r}")
         if name.startswith("__"):
             raise self._refused("NumPy", "NumPy's own functions cannot be recorded; use operations of the tensor")
