@@ -275,3 +275,19 @@ def test_parameters_kept_in_single_precision_are_used_in_half_of_it(gpu: Any) ->
         np.testing.assert_allclose(value.item(), theirs.item(), rtol=1e-2)
     if wide is F32:
         check(model, expected)
+
+
+def test_tensors_of_other_settings_are_traced_anew() -> None:
+    def step[T: mx.MlpTensor](x: T) -> T:
+        return x @ (x + x.ones(()))
+
+    plain, tuned = gpu_or_skip(F32)(), gpu_or_skip(F32, autotune=True)()
+    compiled = mx.compile(step)
+    for like in (plain, tuned, plain, tuned):
+        x = like.normal((3, 3), mx.Key(0))
+        found = compiled(x)
+        assert found.space is like.space
+        assert np.array_equal(found.to_host(), step(x).to_host())
+    reports = mx.compile_report(compiled).traces
+    assert [one.replays for one in reports] == [1, 1]
+    assert reports[1].because == "x is computed with other settings, such as another device"
