@@ -12,7 +12,7 @@ from typing import Final, NoReturn, Self, cast, override
 
 from moonxi.compiled.graph import Spec
 from moonxi.compiled.recorder import Recorder, is_ours, users_line
-from moonxi.dtypes import DType, HostArray
+from moonxi.dtypes import DType, Floating, HostArray
 from moonxi.errors import CompileError
 from moonxi.key import Key
 from moonxi.traits import DerivedImage, ImageModelTensor, MlpTensor, Shape
@@ -110,7 +110,7 @@ class TracedTensor(DerivedImage["TracedTensor"]):
 
     def cast(self, dtype: type[DType], /) -> object:
         """Recorded too, although it is in no trait, for type checkers know its result as another class."""
-        return self.recorder.record("cast", (self, dtype), {})
+        return self.recorder.record("cast", (self, dtype), {}) if issubclass(self.dtype, Floating) else self
 
     @property
     def data(self) -> NoReturn:

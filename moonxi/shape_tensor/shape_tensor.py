@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, final
 
-from moonxi.dtypes import DType
+from moonxi.dtypes import DType, Floating
 from moonxi.shape_tensor.image import SymbolicImage
 from moonxi.traits import ImageModelTensor, MlpTensor
 
@@ -18,8 +18,8 @@ class ShapeTensor(SymbolicImage):
     __slots__ = ()
 
     def cast(self, dtype: type[DType], /) -> "ShapeTensor":
-        """The same shape with elements of another type."""
-        return ShapeTensor(self._shape, dtype)
+        """The same shape with elements of another type; class indices and masks stay what they are."""
+        return ShapeTensor(self._shape, dtype if issubclass(self._dtype, Floating) else self._dtype)
 
 
 # Run-time shape checks then look at the class, not at each of its methods.

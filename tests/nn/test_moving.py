@@ -38,3 +38,12 @@ def test_the_labels_and_masks_of_a_batch_stay_what_they_are() -> None:
     assert cross_entropy(Logits(moved.x), moved.labels).item() > 0.0
     mask = (batch.x > 0.5).map(nn.to(mx.numpy(mx.F64)))
     assert np.array_equal(moved.x.where(mask, 7.0).to_host(), np.where(np.eye(3) > 0.5, 1.0, 7.0))
+
+
+def test_labels_of_a_batch_stay_what_they_are_when_it_is_cast() -> None:
+    cpu = mx.numpy()
+    batch = mx.Labelled(cpu.ones((2, 3)), cpu.labels(np.array([1, 0])))
+    wide = batch.map(lambda x: x.cast(mx.F64))
+    assert wide.x.dtype is mx.F64
+    assert wide.labels.to_host().tolist() == [1, 0]
+    assert wide.labels.carrier.dtype is batch.labels.carrier.dtype

@@ -27,8 +27,12 @@ class GpuTensor[D: Floating](CudaImage[D]):
     __slots__ = ()
 
     def cast[E: Floating](self, dtype: type[E], /) -> "GpuTensor[E]":
-        """The numbers, rounded to another element type. It is not differentiated: cast parameters and batches."""
+        """The numbers, rounded to another element type; class indices and masks of a batch stay as they are.
+
+        It is not differentiated: cast parameters and batches."""
         there = self.space
+        if there.element not in FLOATING:
+            return GpuTensor(self.data, there)
         here = _space("cast", dtype, self.device, debug=there.debug, autotune=there.autotune)
         x = there.dense(self.data)
         return GpuTensor(x if there.element is dtype else converted(here, x, there.element.name), here)

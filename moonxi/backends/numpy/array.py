@@ -24,10 +24,13 @@ class NpArray[D: Floating](NumpyImage[D]):
     __slots__ = ()
 
     def cast[E: Floating](self, dtype: type[E], /) -> "NpArray[E]":
-        """The numbers, rounded to another element type, `F32` or `F64`. It is not differentiated: cast whole models."""
+        """The numbers, rounded to another element type, `F32` or `F64`; class indices and masks stay as they are.
+
+        It is not differentiated: cast whole models."""
         if dtype not in (F32, F64):
             raise OperandError(f"cast: element type {dtype.__name__}: this backend computes in F32 and F64")
-        made: NpArray[E] = NpArray(self.data.astype(dtype.type, copy=False))
+        array = self.data if self.data.dtype.kind in "bi" else self.data.astype(dtype.type, copy=False)
+        made: NpArray[E] = NpArray(array)
         return made
 
     @classmethod
