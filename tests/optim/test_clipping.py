@@ -62,7 +62,7 @@ def test_an_update_clips_by_value_and_then_by_the_norm() -> None:
     np.testing.assert_allclose(found, [-0.2, 0.15], rtol=1e-5)
 
 
-@pytest.mark.parametrize("element", [1e19, 1e25, 1e33])
+@pytest.mark.parametrize("element", [1e19, 1e25, 1e28])
 def test_a_norm_whose_square_is_more_than_float32_holds_is_clipped_to_the_limit(element: float) -> None:
     like = mx.numpy()
     gradients = [like.full((2, 2), element), like.zeros((0,)), like.full((5,), -element)]
