@@ -60,7 +60,7 @@ def mypy(folder: Path, *, plugin: bool) -> Callable[[], Findings]:
 def _read(output: str) -> Findings:
     """The errors in what mypy prints, one a line as JSON."""
     found: dict[str, Counter[str]] = {}
-    for line in output.splitlines():
+    for line in filter(None, output.splitlines()):  # without errors it prints an empty line
         error = json.loads(line)
         if error["severity"] == "error":
             text = f"{error['message']} [{error['code']}]".replace(Path(error["file"]).stem, "FILE")

@@ -15,6 +15,7 @@ from benchmarks.mutation.running import Outcome, Watched, original, ran
 from benchmarks.mutation.source import Mutant, Source
 from benchmarks.mutation.trials import TRIALS
 from benchmarks.static_checks import Judged, Report, lines
+from benchmarks.static_table import README, with_table
 from moonxi.cli.check.command import checked
 
 CHECKOUT = Path(__file__).parents[2]
@@ -187,6 +188,13 @@ def test_a_checker_that_breaks_down_is_an_error_and_not_a_miss(
     with pytest.raises(SystemExit, match=r"^static_checks: mypy ended with status 2:"):
         static_checks.main([])
     assert capsys.readouterr().out == ""
+
+
+def test_the_table_of_the_readme_is_what_the_results_give() -> None:
+    text = README.read_text()
+    assert with_table(text) == text
+    with pytest.raises(ValueError, match=r"^static_table: README.md: has no line "):
+        with_table("no table")
 
 
 def test_no_operator_makes_more_than_15_percent_of_the_measured_mutants() -> None:
