@@ -1,6 +1,8 @@
 """The threads of the NumPy backend change nothing but the time."""
 
 import os
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -164,3 +166,34 @@ def test_scratch_memory_is_one_for_a_name_and_a_thread() -> None:
 def test_memory_beyond_measure_is_not_kept() -> None:
     huge = scratch.array("huge", (scratch._LARGEST + 1,), np.dtype(np.float64))
     assert not np.shares_memory(huge, scratch.array("huge", (1,), np.dtype(np.float64)))
+
+
+def test_blas_is_on_one_thread_from_the_first_product_on_that_it_would_share() -> None:
+    program = """
+import numpy as np
+from threadpoolctl import threadpool_info
+import moonxi as mx
+
+def threads():
+    return {one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas" and "numpy" in one["filepath"]}
+
+cpu = mx.numpy()
+cpu.ones((8, 8)) @ cpu.ones((8, 8))
+before = threads()
+%s
+print(before, threads())
+"""
+    works = (
+        "cpu.ones((64, 64)) @ cpu.ones((64, 64))",
+        "cpu.ones((4, 3, 16, 16)).conv2d(cpu.ones((8, 3, 3, 3)))",
+        "mx.einsum('ij,jk->ik', cpu.ones((64, 64)), cpu.ones((64, 64)))",
+    )
+    for work in works:
+        done = subprocess.run(
+            [sys.executable, "-c", program % work],
+            env=os.environ | {"OPENBLAS_NUM_THREADS": "2"},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert done.stdout in ("{2} {1}\n", "set() set()\n"), work  # with a BLAS that is not known nothing changes

@@ -10,6 +10,7 @@ def product(left: HostArray, right: HostArray, out: HostArray | None = None) -> 
     """As ``numpy.matmul``; a large product is cut along its first axis, or one of two matrices along the longer."""
     rows, columns = left.shape[-2], right.shape[-1]
     work = left.size * columns
+    threads.for_product(work)
     if work < 2 * threads.WORTH:
         small: HostArray = np.matmul(left, right, out)
         return small

@@ -1,4 +1,4 @@
-"""The threads of this backend: one pool, as large as that of BLAS was, and BLAS on one thread from then on.
+"""The threads of this backend: one pool, as large as that of BLAS was, and BLAS on one thread from its first product.
 
 Two pools do not go together: after each product the threads of BLAS wait for the next one spinning, on the cores that
 ours need. And a thread that makes, multiplies and keeps its own part of the images has them in its own cache, where a
@@ -14,6 +14,8 @@ from functools import cache
 
 WORTH = 1 << 23
 """Multiplications and additions that are worth another thread: a fifth of a millisecond."""
+SMALL = 1 << 16
+"""Those that BLAS computes on one thread anyway: OpenBLAS takes more from 262,144 on."""
 _busy = threading.Lock()
 """Held while several threads work: what they call, and what other threads of the user call, runs on one."""
 _first = threading.Lock()
@@ -24,6 +26,7 @@ def parts(length: int, work: int, *, most: int | None = None) -> list[slice]:
     """An axis cut into neighbouring parts for `each`: as many for every thread, of at most ``most`` places.
 
     ``work`` is the number of multiplications and additions on the whole axis."""
+    for_product(work)
     sharers = min(work // WORTH, length)
     if sharers > 1:
         sharers = 1 if _busy.locked() else min(sharers, _take_over())
@@ -53,6 +56,12 @@ def each[P, R](function: Callable[[P], R], parts: Sequence[P], /) -> list[R]:
         return results + [result for other in others for result in other.result()]
     finally:
         _busy.release()
+
+
+def for_product(work: int, /) -> None:
+    """Called before each product of matrices, with its multiplications: no thread of BLAS is to be left spinning."""
+    if _threads is None and work >= SMALL:
+        _take_over()
 
 
 def _take_over() -> int:
