@@ -215,3 +215,12 @@ def test_scores_are_of_a_tensor() -> None:
     wrap: Any = Logits
     with pytest.raises(OperandError, match=r"^Logits: float: expected a tensor; bring numbers in with x\.from_host"):
         wrap(0.5)
+
+
+def test_a_tensor_is_no_python_number_and_the_error_says_how_to_read_it() -> None:
+    loss: Any = like.full((), 1.5)
+    with pytest.raises(OperandError, match=r"^float\(NpArray\): read the number with x\.item\(\)$"):
+        float(loss)
+    with pytest.raises(OperandError, match=r"^format '\.3f' of NpArray: read the number with x\.item\(\)$"):
+        f"{loss:.3f}"
+    assert f"{loss}" == str(loss)

@@ -24,10 +24,11 @@ def matrices(path: str, shape: Shape, /) -> bool:
 
 @dataclass(frozen=True, init=False)
 class named:  # used as a function, compared and printed as a value
-    """Parameters whose path has a part that matches one of the patterns, or whose whole path does.
+    """Parameters whose path has neighbouring parts that match one of the patterns, or whose whole path does.
 
     The parts of ``blocks[0].norm.weight`` are ``blocks``, ``0``, ``norm`` and ``weight``; ``*`` and ``?`` stand for any
-    letters, as in file names. So ``named("bias", "norm*")`` are all biases and whatever is in a ``norm1``."""
+    letters, as in file names. So ``named("bias", "norm*")`` are all biases and whatever is in a ``norm1``, and
+    ``named("blocks[0]")`` is the whole block."""
 
     patterns: tuple[str, ...]
 
@@ -38,10 +39,19 @@ class named:  # used as a function, compared and printed as a value
 
     def __call__(self, path: str, shape: Shape, /) -> bool:
         """Whether the path matches."""
-        parts = path.replace("]", "").replace("[", ".").replace("'", "").split(".")
+        parts = _parts(path)
         return any(
-            fnmatchcase(path, pattern) or any(fnmatchcase(part, pattern) for part in parts) for pattern in self.patterns
+            fnmatchcase(".".join(parts), ".".join(wanted))
+            or any(
+                all(map(fnmatchcase, parts[first : first + len(wanted)], wanted))
+                for first in range(len(parts) - len(wanted) + 1)
+            )
+            for wanted in map(_parts, self.patterns)
         )
+
+
+def _parts(path: str) -> list[str]:
+    return path.replace("]", "").replace("[", ".").replace("'", "").strip(".").split(".")
 
 
 @dataclass(frozen=True, init=False)

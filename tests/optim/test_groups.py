@@ -52,6 +52,9 @@ def test_patterns_match_parts_of_the_path_or_all_of_it() -> None:
         ("norm.weight",): ["norm.weight"],
         ("scale", "norm.b?as"): ["norm.bias", "named['scale']"],
         ("nor",): [],
+        ("blocks[0]",): ["blocks[0].weight", "blocks[0].bias"],
+        ("[1].weight", "named['scale']"): ["blocks[1].weight", "named['scale']"],
+        ("blocks.*.bias",): ["blocks[0].bias", "blocks[1].bias"],
     }
     for patterns, expected in picked.items():
         assert [path for path in paths if named(*patterns)(path, ())] == expected
@@ -137,7 +140,7 @@ def test_muon_makes_matrices_orthogonal_and_leaves_the_others_to_the_rest() -> N
 
 def test_the_rest_of_muon_may_have_groups_and_muon_other_matrices() -> None:
     rest = Grouped(groups=(Group(named("bias"), optim.Sgd(lr=0.1)),), rest=optim.Adam(lr=0.1))
-    found = after(optim.Muon(lr=0.1, rest=rest, where=named("blocks[[]0].weight")))
+    found = after(optim.Muon(lr=0.1, rest=rest, where=named("blocks[0].weight")))
     alone = after(rest)
     assert [path for path in found if found[path] != alone[path]] == ["blocks[0].weight"]
 

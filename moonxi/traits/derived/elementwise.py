@@ -1,6 +1,6 @@
 """The rest of the trait `Tensor`, element by element."""
 
-from typing import NoReturn, Self, override
+from typing import TYPE_CHECKING, NoReturn, Self, override
 
 from moonxi import shapes
 from moonxi.dims import Dim
@@ -104,6 +104,16 @@ class DerivedElementwise(Primitives):
         self.__eq__(other)
 
     __hash__ = object.__hash__
+
+    if not TYPE_CHECKING:  # for checkers a tensor has neither, so that they refuse both
+
+        def __float__(self):
+            raise OperandError(f"float({type(self).__name__}): read the number with x.item()")
+
+        def __format__(self, spec):
+            if spec:
+                raise OperandError(f"format {spec!r} of {type(self).__name__}: read the number with x.item()")
+            return str(self)
 
     def __bool__(self) -> NoReturn:
         raise OperandError(
