@@ -65,7 +65,7 @@ def wrong_mutants(
     waiting = drawn(every, seed)
     found: list[tuple[Mutant, str]] = []
     outcomes: Counter[Outcome] = Counter()
-    with ProcessPoolExecutor(processes, mp_context=get_context("fork")) as pool:
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
         while len(found) < wanted and (batch := list(islice(waiting, BATCH))):
             new = [mutant for mutant in batch if mutant not in known]
             known.update(zip(new, pool.map(_ran, new, chunksize=4), strict=True))

@@ -39,13 +39,15 @@ def mypy(folder: Path, *, plugin: bool) -> Callable[[], Findings]:
     plugins = "plugins = moonxi.mypy_plugin" if plugin else ""
     configuration.write_text(_STRICT.format(plugins=plugins, root=ROOT))
     cache = ROOT / ".mypy_cache" / f"static_checks_{name}"
-    running = subprocess.Popen(
-        [sys.executable, "-m", "mypy", "--config-file", configuration, "--cache-dir", cache, "--output", "json", "."],
-        cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        stdout=(folder / "stdout").open("w"),
-        stderr=(folder / "stderr").open("w"),
-    )
+    options = ("--config-file", str(configuration), "--cache-dir", str(cache), "--output", "json", ".")
+    with (folder / "stdout").open("w") as stdout, (folder / "stderr").open("w") as stderr:
+        running = subprocess.Popen(
+            [sys.executable, "-m", "mypy", *options],
+            cwd=folder,
+            env=os.environ | {"PYTHONPATH": str(ROOT)},
+            stdout=stdout,
+            stderr=stderr,
+        )
 
     def findings() -> Findings:
         status = running.wait()
@@ -71,7 +73,7 @@ def _read(output: str) -> Findings:
 def moonxi_check(folder: Path, processes: int) -> Findings:
     """What ``moonxi check`` says of each of the Python files in a folder."""
     files = sorted(folder.glob("*.py"))
-    with ProcessPoolExecutor(processes, mp_context=get_context("fork")) as pool:
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
         return {
             file.name: Counter(found)
             for file, found in zip(files, pool.map(_failures, files, chunksize=4), strict=True)
