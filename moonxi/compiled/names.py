@@ -24,6 +24,8 @@ class Names:
     globals: frozenset[str]
     """Read as global variables, or written to."""
     attributes: frozenset[str]
+    imports: frozenset[str]
+    """Modules that are imported within."""
     chains: frozenset[tuple[str, ...]]
     """A variable and the attributes that are read of it one after the other, as far as they follow at once."""
 
@@ -46,11 +48,14 @@ def names_in(code: CodeType, /) -> Names:
     """The names in a function."""
     read: set[str] = set()
     attributes: set[str] = set()
+    imports: set[str] = set()
     chains: set[tuple[str, ...]] = set()
     for one in _codes(code):
         chain: tuple[str, ...] = ()
         for instruction in get_instructions(one):
             operation, name = instruction.opname, instruction.argval
+            if operation == "IMPORT_NAME":
+                imports.add(name)
             if operation in _ATTRIBUTES:
                 attributes.add(name)
                 chain = (*chain, name) if chain else ()
@@ -62,7 +67,7 @@ def names_in(code: CodeType, /) -> Names:
                 read.add(name)
         if chain:
             chains.add(chain)
-    return Names(frozenset(read), frozenset(attributes), frozenset(chains))
+    return Names(frozenset(read), frozenset(attributes), frozenset(imports), frozenset(chains))
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:

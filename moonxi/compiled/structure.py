@@ -31,6 +31,7 @@ class Found:
     leaves: list[object]
     records: list[object]
     functions: list[object]
+    """And classes."""
 
 
 class Structure:
@@ -159,7 +160,7 @@ def flattened(value: object, what: str, leaf: Callable[[object], bool] = is_tens
                 found.leaves.append(value)
             return KeyLeaf(number)
         if value is None or isinstance(value, _PLAIN):
-            if isinstance(value, FunctionType):
+            if isinstance(value, FunctionType | type):
                 found.functions.append(value)
             return Static(value)
         if is_dataclass(value):

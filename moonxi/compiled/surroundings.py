@@ -151,6 +151,11 @@ def _read_by(one: object) -> Iterator[_Reading]:
         return
     where = f"of {one.__qualname__}"
     names = names_in(one.__code__)
+    for module in sorted(filter(is_users_module, names.imports)):
+        raise CompileError(
+            f"compile: {one.__qualname__} imports {module or 'a module'}: a replay would not read it again; import it "
+            "at the top of the file, where what the step reads of it is looked up"
+        )
     for variable, cell in zip(one.__code__.co_freevars, one.__closure__ or (), strict=True):
         read = partial(getattr, cell, "cell_contents", None)
         value = read()

@@ -225,3 +225,37 @@ def test_writing_to_a_module_a_class_or_a_function_is_found(config: ModuleType) 
     for step, name in ((module, "config.last"), (cls, "Config.last"), (function, "tripled.calls")):
         with pytest.raises(CompileError, match=re.escape(f"the step changes {name}")):
             mx.compile(step)(CPU.ones(()))
+
+
+def test_an_import_within_a_step_is_refused() -> None:
+    def step(x: Host) -> Host:
+        from tests.compiled.device_array import Repeated
+
+        return x * float(Repeated.bytes)
+
+    with pytest.raises(
+        CompileError, match=r"step imports tests\.compiled\.device_array: a replay would not read it again"
+    ):
+        mx.compile(step)(CPU.ones((2,)))
+
+
+class Rates:
+    """A class that is an argument, and is read."""
+
+    rate = 2.0
+
+    @classmethod
+    @mx.compile
+    def scaled(cls, x: Host) -> Host:
+        return x * cls.rate
+
+
+def test_the_settings_of_a_class_that_is_an_argument_belong_to_the_graph(monkeypatch: pytest.MonkeyPatch) -> None:
+    @mx.compile
+    def step(x: Host, settings: type[Rates]) -> Host:
+        return x * settings.rate
+
+    for rate in (2.0, 5.0):
+        monkeypatch.setattr(Rates, "rate", rate)
+        assert step(CPU.ones((1,)), Rates).item() == rate
+        assert Rates.scaled(CPU.ones((1,))).item() == rate
