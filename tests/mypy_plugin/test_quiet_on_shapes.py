@@ -16,6 +16,16 @@ type Host = NpArray[F32]
 
 """
 QUIET = {
+    "an integer that may count from the end": """
+def at(x: Float[Host, "batch time"], offset: int) -> Host:
+    return x[:, x.shape[1] + offset]
+
+
+def lagged(x: Float[Host, " n"], lag: int) -> Host:
+    if lag >= 0:
+        return x
+    return x.zeros((-lag,)).concatenate(x[: x.shape[0] + lag], axis=0)
+""",
     "a first pass that does something else": """
 def f(x: Float[Host, "n d"], w: Float[Host, "d k"], steps: int) -> Host:
     out = x

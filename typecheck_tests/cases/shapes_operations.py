@@ -264,17 +264,6 @@ def right_index_outside() -> None:
     assert last(ones(2, 3)).shape == (2,)
 
 
-def right_index_that_may_count_from_the_end() -> None:
-    def at[T: mx.Tensor](x: Float[T, "batch time"], offset: int) -> T:
-        return x[:, x.shape[1] + offset]
-
-    def lagged[T: mx.Tensor](x: Float[T, " n"], lag: int) -> T:
-        return x.zeros((-lag,)).concatenate(x[: x.shape[0] + lag], axis=0)
-
-    assert at(ones(2, 3), -1).shape == (2,)
-    assert lagged(ones(5), -2).shape == (5,)
-
-
 def wrong_picked[T: mx.Tensor](scores: Float[T, "batch classes"], labels: Int[mx.Labels[T], " classes"]) -> T:
     return scores.log_softmax(1).pick(labels)  # E: [tensor-shape] pick: (batch, classes), labels (classes,)
 

@@ -218,18 +218,18 @@ def _index(run: Run, node: IndexExpr) -> object:
         except (IndexError, TypeError):
             _report_missing_axis(run, node, base, index)
             return UNKNOWN
-    if isinstance(base, ShapeTensor | Labels | Mask) and is_known(index) and not _may_count_from_the_end(index):
+    if isinstance(base, ShapeTensor | Labels | Mask) and is_known(index) and not _may_count_from_the_end(run, index):
         return reported(run, node, lambda: called("__getitem__", base, [index], {}, run.equations), (node.base, base))
     return UNKNOWN
 
 
-def _may_count_from_the_end(index: object) -> bool:
-    """Whether an integer that a function is given decides from where an index counts: it may be less than 0."""
+def _may_count_from_the_end(run: Run, index: object) -> bool:
+    """Whether an integer that the function is given decides from where an index counts: it may be less than 0."""
     if isinstance(index, tuple):
-        return any(map(_may_count_from_the_end, index))
+        return any(_may_count_from_the_end(run, one) for one in index)
     if isinstance(index, slice):
-        return any(map(_may_count_from_the_end, (index.start, index.stop, index.step)))
-    return isinstance(index, Dim) and any(one.startswith("{") and "." not in one for one in symbols(index))
+        return _may_count_from_the_end(run, (index.start, index.stop, index.step))
+    return isinstance(index, Dim) and not symbols(index).isdisjoint(f"{{{name}}}" for name in run.maker.arguments)
 
 
 def _report_missing_axis(run: Run, node: IndexExpr, shape: tuple[object, ...], index: object) -> None:
