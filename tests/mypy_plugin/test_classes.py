@@ -10,7 +10,7 @@ from moonxi.losses import Logits, Probs
 
 """
 WRONG = """
-def over_samples[T: mx.Tensor](x: Float[T, "samples 10"], y: Float[T, "*batch options"]) -> None:
+def over_samples[T: mx.Tensor](x: Float[T, "batch 10"], y: Float[T, "*batch options"]) -> None:
     x.softmax(0)  # here
     y.log_softmax(0)  # here
 
@@ -28,6 +28,10 @@ def of_pairs[T: mx.MlpTensor](x: Float[T, "batch d"], y: Float[T, "batch d"]) ->
 
 def of_attention[T: mx.MlpTensor](q: Float[T, "batch time d"], k: Float[T, "batch keys d"]) -> T:
     return (q @ k.transpose()).softmax(-1)
+
+
+def of_points_along_a_ray[T: mx.Tensor](densities: Float[T, "batch rays samples"]) -> T:
+    return densities.softmax(-1)
 
 
 def of_classes[T: mx.Tensor](x: Float[T, "batch classes h w"], axis: int) -> None:

@@ -17,7 +17,7 @@ from moonxi.shapes import Sizes
 
 _OVER_AN_AXIS: Final = ("softmax", "log_softmax")
 _OF_CLASSES: Final = ("Logits", "LogProbs", "Probs")
-_SAMPLES: Final = re.compile(r"(batch|samples)\d*")  # with a number where it is one of several axes, "*batch"
+_SAMPLES: Final = re.compile(r"batch\d*")  # with a number where it is one of several axes, "*batch"
 _CLASSES: Final = ("classes", "n_classes", "num_classes")
 
 
