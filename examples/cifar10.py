@@ -183,14 +183,16 @@ class Log(Callback[object]):
         self._write(run.records)
 
     def _write(self, records: Sequence[EpochRecord]) -> None:
-        """All of it, for a run that is resumed has epochs from before."""
-        with self._path.open("w", newline="", encoding="utf-8") as file:
+        """All of it, for a run that is resumed has epochs from before; who reads it meanwhile has the last one."""
+        new = self._path.with_suffix(".new")
+        with new.open("w", newline="", encoding="utf-8") as file:
             log = csv.writer(file)
             log.writerow(COLUMNS)
             for one in records:
                 rate, seconds = self._lr(one.steps - 1), f"{one.seconds:.2f}"
                 numbers = (rate, one.train["loss"], one.train["accuracy"], one.test["accuracy"])
                 log.writerow((one.epoch + 1, *(f"{number:.6g}" for number in numbers), seconds))
+        new.replace(self._path)
 
 
 def fit[T: mx.Tensor, M, B](

@@ -88,7 +88,7 @@ class Operations[T: MlpTensor]:
         return x - x.mean(0, keepdims=True)
 
     def scale(self, x: T, y: T) -> T:
-        return x / (1.0 + x.square().sum(-1, keepdims=True).sqrt())
+        return x / (1.0 + x.square().sum(-1, keepdims=True)).sqrt()  # the root of 0 has no derivative
 
     def softmax(self, x: T, y: T) -> T:
         return x.softmax(-1)
