@@ -26,11 +26,13 @@ class DevicePlan:
         taken = tuple(number for number in (*graph.inputs, *keys) if number in needed)
         work = replace(graph, inputs=taken, nodes=tuple(on_device), outputs=tuple(tensors))
         self.work = clustered(work) if fuse else work
-        firsts = [one for one, number in zip(outputs, graph.outputs, strict=True) if number in set(tensors)]
+        firsts = [
+            one for one, number in zip(outputs, graph.outputs, strict=True) if graph.specs[number].dtype is not None
+        ]
         self._recording: Recording | None = like.recording(self._program, firsts)
 
     def _program(self, inputs: Sequence[object], mark: Mark) -> list[object]:
-        return interpreted(self.work, inputs, _ignore, mark)
+        return interpreted(self.work, inputs, mark=mark)
 
     @property
     def fusions(self) -> tuple[int, ...]:
@@ -53,7 +55,3 @@ class DevicePlan:
         made = iter(interpreted(self.work, given) if found is None else found)
         specs = self._graph.specs
         return [values[number] if specs[number].dtype is None else next(made) for number in self._graph.outputs]
-
-
-def _ignore(number: int, value: object) -> None:
-    """Nobody looks at the values."""

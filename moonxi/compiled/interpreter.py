@@ -16,8 +16,9 @@ def interpreted(
     graph: Graph,
     inputs: Sequence[object],
     look: Callable[[int, object], None] = _ignore,
-    mark: Mark | None = None,
     /,
+    *,
+    mark: Mark | None = None,
 ) -> list[object]:
     """The outputs for other inputs. Values are let go after their last use; ``look`` sees each result before.
 

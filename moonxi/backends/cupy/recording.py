@@ -101,11 +101,15 @@ class CudaRecording:
                 slot.fill(x)
         elif not self._is_free(1 - place):
             return None
+        self._bring(inputs)
+        return place
+
+    def _bring(self, inputs: Sequence[object]) -> None:
+        """Copy in what is not handed on, and the words of the keys."""
         for number, slot in self._copied.items():
             slot.fill(_tensor(inputs[number]).data)
         if self._keys:
             self._device.write(_words(inputs, self._keys), self._words.ptr)
-        return place
 
     def _is_free(self, number: int) -> bool:
         """Whether nobody holds arrays of a set any more, now that they have been moved away."""
@@ -197,10 +201,7 @@ class CudaRecording:
         for slots in self._sets:
             for (number, _), slot in zip(self._handed, slots, strict=True):
                 slot.fill(_tensor(inputs[number]).data)
-        for number, slot in self._copied.items():
-            slot.fill(_tensor(inputs[number]).data)
-        if self._keys:
-            self._device.write(_words(inputs, self._keys), self._words.ptr)
+        self._bring(inputs)
 
     def _work(self, inputs: Sequence[object], place: int) -> list[DeviceArray | None]:
         """Run the program from one set to the other. What is not handed on stays where it is, and is given."""
