@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import moonxi as mx
-from benchmarks import mlp_moonxi, mlp_task, resnet_moonxi
+from benchmarks import mlp_moonxi, mlp_task, resnet_moonxi, resnet_task
 from benchmarks.resnet import make_task
 from moonxi import nn
 from moonxi.nn.models import ResNet18
@@ -34,6 +34,9 @@ class Task:
 
     own: Side
     other: Callable[[], Side] | None
+    arrays: mlp_task.Task | resnet_task.Task
+    """Weights and batches as arrays of the host, for others."""
+    precision: str
 
 
 def like(precision: str, *, autotune: bool) -> Any:
@@ -66,7 +69,8 @@ def mlp(precision: str, *, autotune: bool) -> Task:
         model = torch.nn.Sequential(*parts).to("cuda", _dtype(precision))
         return Side(model, lambda model, x: model(x), _torch_batches(images, labels, precision))
 
-    return Task(own, other if find_spec("torch") is not None else None)
+    arrays = mlp_task.Task(weights, images, labels)
+    return Task(own, other if find_spec("torch") is not None else None, arrays, precision)
 
 
 def resnet(batch: int, precision: str, *, autotune: bool) -> Task:
@@ -89,7 +93,7 @@ def resnet(batch: int, precision: str, *, autotune: bool) -> Task:
         model = model.to("cuda", _dtype(precision)).train()
         return Side(model, peer.forward, _torch_batches(task.images, task.labels, precision))
 
-    return Task(own, other if find_spec("torch") is not None else None)
+    return Task(own, other if find_spec("torch") is not None else None, task, precision)
 
 
 def _dtype(precision: str) -> Any:

@@ -1,54 +1,69 @@
-"""Time of a training step on the GPU, beside PyTorch in the same process: ``python -m benchmarks.train_step``.
+"""Time of a training step on the GPU, beside PyTorch and JAX in one process: ``python -m benchmarks.train_step``.
 
-All start from the same weights and see the same batches, which are on the device; the losses of the first steps are
-shown side by side. A time is the median over rounds, in which the systems take turns, of the time of several steps
-between two synchronisations.
+All start from the same weights and see the same batches, which are on the device; the losses of the first calls are
+shown side by side (PyTorch's graphs have made four steps before them, a call that makes many shows its last). A time is
+the median over rounds, in which the systems take turns, of the time of several steps between two synchronisations.
 """
 
 import argparse
 import json
+import sys
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
 from time import perf_counter
-from typing import Any
+from typing import Any, cast, get_args
 
 import numpy as np
 
 import moonxi as mx
-from benchmarks import gpu_tasks, gpu_torch, resnet_task
+from benchmarks import gpu_jax, gpu_tasks, gpu_torch, resnet_task
 from benchmarks.gpu_tasks import PRECISIONS, Side, Task
 from benchmarks.gpu_torch import Step
+from moonxi.compiled import Pass
 
 WORKLOADS: dict[str, Callable[..., Task]] = {
     "mlp 64": gpu_tasks.mlp,
     "resnet18 128": lambda precision, **options: gpu_tasks.resnet(128, precision, **options),
     "resnet18 1024": lambda precision, **options: gpu_tasks.resnet(1024, precision, **options),
 }
+NO_PASSES: tuple[Pass, ...] = get_args(Pass.__value__)
+"""What `moonxi replay` leaves out: it records the operations as the eager step calls them."""
 COUNTS = {"mlp 64": 100, "resnet18 128": 10, "resnet18 1024": 10}
 """Steps between two synchronisations."""
 
 
-def steps(side: Side, *, compiled: bool) -> Step:
-    """Moonxi's training step."""
+MANY = 100
+"""Steps at one call, of the systems that make so many."""
+
+
+def update_of(side: Side) -> Any:
+    """Moonxi's training step, and the optimizer's first state."""
     optimizer = mx.Sgd(
         lr=resnet_task.LEARNING_RATE,
         momentum=resnet_task.MOMENTUM,
         weight_decay=resnet_task.WEIGHT_DECAY,
         clip_norm=resnet_task.CLIP_NORM,
     )
-    model, loss, key, number = side.model, side.loss, mx.Key(0), 0
-    state = optimizer.init(model)
-    value_and_grad: Any = mx.value_and_grad
+    loss, value_and_grad = side.loss, cast(Any, mx.value_and_grad)
 
     def update(model: Any, state: Any, batch: Any, key: mx.Key) -> Any:
         value, gradients = value_and_grad(loss, model, batch, mx.Train(key))
         return (*optimizer.update(model, gradients, state), value)
 
-    if compiled:
-        update = mx.compile(update)
+    return update, optimizer.init(side.model)
+
+
+def steps(side: Side, *, compiled: bool, without: tuple[Pass, ...] = ()) -> Step:
+    """A step at a call: one operation after the other, or compiled, without these passes."""
+    update, state = update_of(side)
+    return _stepping(side, mx.compile(update, without=without) if compiled else update, state)
+
+
+def _stepping(side: Side, update: Any, state: Any) -> Step:
+    model, key, number = side.model, mx.Key(0), 0
 
     def step() -> Any:
         nonlocal model, state, number
@@ -59,31 +74,76 @@ def steps(side: Side, *, compiled: bool) -> Step:
     return step
 
 
+def repeated(task: Task) -> Step | None:
+    """Many steps at a call; None for images, of which there are few batches to save memory."""
+    arrays, side = task.arrays, task.own
+    if isinstance(arrays, resnet_task.Task):
+        return None
+    on = side.batches[0].x
+    chosen = np.arange(MANY) % len(arrays.images)
+    images, labels = arrays.images[chosen], arrays.labels[chosen]
+    data: Any = mx.Labelled(on.from_host(images.reshape(-1, images.shape[-1])), on.labels(labels.ravel()))
+    update, state = update_of(side)
+    many, model = mx.repeat(update, MANY), side.model
+
+    def step() -> Any:
+        nonlocal model, state
+        model, state, value = many(model, state, data, mx.Key(0))
+        return value
+
+    return step
+
+
+def torch_s(make: Callable[[Side], Step]) -> Callable[[Task], Step | None]:
+    """The system, where there is PyTorch."""
+    return lambda task: None if task.other is None else make(task.other())
+
+
+def jax_s(make: Callable[[Task], Step | None]) -> Callable[[Task], Step | None]:
+    """The system, where there is JAX."""
+    return lambda task: None if find_spec("jax") is None else make(task)
+
+
+def jax_scan(task: Task) -> Step | None:
+    """Many steps at a call, of the small model."""
+    return gpu_jax.scan(task.arrays, task.precision, MANY) if task.arrays.images.ndim == 3 else None
+
+
 SYSTEMS: dict[str, Callable[[Task], Step | None]] = {
     "moonxi eager": lambda task: steps(task.own, compiled=False),
+    "moonxi replay": lambda task: steps(task.own, compiled=True, without=NO_PASSES),
     "moonxi compiled": lambda task: steps(task.own, compiled=True),
-    "PyTorch eager": lambda task: None if task.other is None else gpu_torch.eager(task.other()),
-    "PyTorch compiled": lambda task: None if task.other is None else gpu_torch.compiled(task.other()),
-    "PyTorch graph": lambda task: None if task.other is None else gpu_torch.graph(task.other()),
-    "PyTorch graph of compiled": lambda task: None if task.other is None else gpu_torch.graph_of_compiled(task.other()),
+    "moonxi repeat": repeated,
+    "PyTorch eager": torch_s(gpu_torch.eager),
+    "PyTorch compiled": torch_s(gpu_torch.compiled),
+    "PyTorch graph": torch_s(gpu_torch.graph),
+    "PyTorch graph of compiled": torch_s(gpu_torch.graph_of_compiled),
+    "JAX jit": jax_s(lambda task: gpu_jax.step(task.arrays, task.precision)),
+    "JAX scan": jax_s(jax_scan),
 }
+AT_ONCE = {"moonxi repeat": MANY, "JAX scan": MANY}
+"""Steps at a call, where they are many."""
 
 
-def synchronize() -> None:
-    """Wait for the device."""
+def synchronize(value: Any = None) -> None:
+    """Wait for the device, and for JAX, which may not have given it everything that leads to the value."""
     from cupy.cuda import runtime
 
+    jax: Any = sys.modules.get("jax")
+    if jax is not None and isinstance(value, jax.Array):
+        value.block_until_ready()
     runtime.deviceSynchronize()
 
 
-def timed(step: Step, count: int) -> float:
+def timed(step: Step, count: int, at_once: int = 1) -> float:
     """Milliseconds a step."""
+    calls, value = max(1, count // at_once), None
     synchronize()
     start = perf_counter()
-    for _ in range(count):
-        step()
-    synchronize()
-    return (perf_counter() - start) * 1e3 / count
+    for _ in range(calls):
+        value = step()
+    synchronize(value)
+    return (perf_counter() - start) * 1e3 / (calls * at_once)
 
 
 def prepared(systems: list[str], task: Task) -> Iterator[tuple[str, Step, list[float]]]:
@@ -94,7 +154,7 @@ def prepared(systems: list[str], task: Task) -> Iterator[tuple[str, Step, list[f
             if step is None:
                 continue
             losses = [float(step().item()) for _ in range(4)]
-            timed(step, 10)
+            timed(step, 10, AT_ONCE.get(name, 1))
         except Exception as error:  # a system that does not work here is left out, with its reason
             print(f"{name}: left out: {type(error).__name__}: {str(error)[:300]}", flush=True)
             continue
@@ -111,7 +171,8 @@ def rows(chosen: argparse.Namespace) -> Iterator[dict[str, Any]]:
                 torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = precision == "tf32"
             task = WORKLOADS[workload](precision, autotune=chosen.autotune)
             found = list(prepared(chosen.systems, task))
-            times = [[timed(step, COUNTS[workload]) for _, step, _ in found] for _ in range(chosen.rounds)]
+            count, calls = COUNTS[workload], [(step, AT_ONCE.get(name, 1)) for name, step, _ in found]
+            times = [[timed(step, count, at_once) for step, at_once in calls] for _ in range(chosen.rounds)]
             for (name, _, losses), column in zip(found, zip(*times, strict=True), strict=True):
                 row = {
                     "workload": workload,
@@ -120,6 +181,7 @@ def rows(chosen: argparse.Namespace) -> Iterator[dict[str, Any]]:
                     "ms_median": round(median(column), 4),
                     "ms_min": round(min(column), 4),
                     "ms_max": round(max(column), 4),
+                    "steps_at_a_call": AT_ONCE.get(name, 1),
                     "losses": losses,
                 }
                 print(" ".join(f"{key}={value}" for key, value in row.items()), flush=True)
@@ -134,6 +196,8 @@ def versions() -> dict[str, str]:
     if find_spec("torch") is not None:
         torch: Any = import_module("torch")
         found |= {"torch": torch.__version__, "gpu": torch.cuda.get_device_name(0)}
+    if find_spec("jax") is not None:
+        found["jax"] = str(import_module("jax").__version__)
     if find_spec("cudnn") is not None:
         import cudnn
 

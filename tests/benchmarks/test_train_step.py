@@ -1,0 +1,45 @@
+"""The benchmark of training steps on the GPU runs, and what it compares trains the same. No times are tested."""
+
+import json
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks import gpu_jax, mlp_moonxi, train_step
+from benchmarks.mlp import make_task
+from moonxi.dtypes import F32
+from tests.backends.on_gpu import ON_HOST, gpu_or_skip
+
+
+@pytest.mark.gpu
+def test_every_system_of_moonxi_trains_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gpu_or_skip(F32)()
+    if ON_HOST:
+        monkeypatch.setattr(train_step, "synchronize", lambda value=None: None)
+        monkeypatch.setattr(train_step, "versions", dict)
+    file = tmp_path / "steps.json"
+    own = [name for name in train_step.SYSTEMS if name.startswith("moonxi")]
+    given = ["--workloads", "mlp 64", "--precisions", "fp32", "--rounds", "2", "--json", str(file)]
+    monkeypatch.setattr(sys, "argv", ["train_step", *given, "--systems", *own])
+    train_step.main()
+    rows = {row["system"]: row for row in json.loads(file.read_text())["rows"]}
+    assert set(rows) == set(own)
+    first = rows["moonxi eager"]["losses"]
+    for name in "moonxi replay", "moonxi compiled":
+        np.testing.assert_allclose(rows[name]["losses"], first, rtol=1e-5)
+    assert rows["moonxi repeat"]["losses"][-1] < 0.1  # after 400 steps on 256 images
+
+
+@pytest.mark.skipif(find_spec("jax") is None, reason="JAX is not installed")
+@pytest.mark.filterwarnings("default")  # JAX's own, on machines without a GPU
+def test_jax_trains_the_same() -> None:
+    task = make_task()
+    batches = len(task.images)
+    own, other = mlp_moonxi.make_step(task), gpu_jax.step(task, "fp32")
+    count = 2 * batches + 1
+    losses = [float(own(number % batches).item()) for number in range(count)]
+    np.testing.assert_allclose([float(other().item()) for _ in range(count)], losses, rtol=1e-5)
+    assert float(gpu_jax.scan(task, "fp32", count)().item()) == pytest.approx(losses[-1], rel=1e-5)
