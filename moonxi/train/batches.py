@@ -1,11 +1,15 @@
-"""What a trainer is given: batches, where they come from, and models."""
+"""What a trainer is given: batches, where they come from, models, losses and settings."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
-from typing import Protocol
+from typing import NotRequired, Protocol
+
+from typing_extensions import TypedDict
 
 from moonxi.data import DataLoader
-from moonxi.optim import Trainable
+from moonxi.key import Key
+from moonxi.nn import Mode
+from moonxi.optim import Ema, Predicate, Trainable
 from moonxi.traits import Tensor
 
 
@@ -28,6 +32,19 @@ class TrainableModel[T: Tensor, G, M, Up](Trainable[T, M], Protocol):
     """A model of class ``M`` that is of class ``Up`` under differentiation: every `Module`."""
 
     def map(self, f: Callable[[T], G], /) -> Up: ...
+
+
+type Loss[M, B, G] = Callable[[M, B, Mode], G | tuple[G, Mapping[str, G]]]
+"""A loss function: of a model, a batch and the mode; it gives a scalar, or a scalar and named scalars besides."""
+
+
+class Settings(TypedDict, closed=True):
+    """What a `Trainer` is told besides model, loss and optimizer."""
+
+    key: Key
+    ema: NotRequired[Ema | None]
+    frozen: NotRequired[Predicate | None]
+    compile: NotRequired[bool]
 
 
 def batches_from[B](data: Batches[B], epoch: int, start: int, /) -> Iterator[B]:

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import isfinite
-from typing import Any, overload
+from typing import Any, Unpack, overload
 
 from moonxi.autodiff import BlasGrad, Grad, ImageGrad, variable
 from moonxi.compiled import CompileReport
@@ -13,7 +13,7 @@ from moonxi.nn import Mode, check_writable, save
 from moonxi.nn.loss_function import expect_loss
 from moonxi.optim import Ema, EmaState, MlpOptimizer, Optimizer, OptimizerState, Predicate, mean_gradients
 from moonxi.settings import flags, whole
-from moonxi.train.batches import Batches, BatchOf, TrainableModel
+from moonxi.train.batches import Batches, BatchOf, Loss, Settings, TrainableModel
 from moonxi.train.callback import Callback
 from moonxi.train.checkpoints import Checkpoints
 from moonxi.train.guard import not_finite
@@ -39,79 +39,28 @@ class Trainer[T: Tensor, M, B]:
     def __init__[U: ImageModelTensor, N, LossModel, LossBatch](
         self: "Trainer[U, N, BatchOf[U, ImageGrad[U], LossBatch]]",
         model: TrainableModel[U, ImageGrad[U], N, LossModel],
-        loss: Callable[[LossModel, LossBatch, Mode], ImageGrad[U]],
+        loss: Loss[LossModel, LossBatch, ImageGrad[U]],
         optimizer: MlpOptimizer,
         /,
-        *,
-        key: Key,
-        ema: Ema | None = None,
-        frozen: Predicate | None = None,
-        compile: bool = False,
-    ) -> None: ...
-    @overload
-    def __init__[U: ImageModelTensor, N, LossModel, LossBatch](
-        self: "Trainer[U, N, BatchOf[U, ImageGrad[U], LossBatch]]",
-        model: TrainableModel[U, ImageGrad[U], N, LossModel],
-        loss: Callable[[LossModel, LossBatch, Mode], tuple[ImageGrad[U], Mapping[str, ImageGrad[U]]]],
-        optimizer: MlpOptimizer,
-        /,
-        *,
-        key: Key,
-        ema: Ema | None = None,
-        frozen: Predicate | None = None,
-        compile: bool = False,
+        **settings: Unpack[Settings],
     ) -> None: ...
     @overload
     def __init__[U: MlpTensor, N, LossModel, LossBatch](
         self: "Trainer[U, N, BatchOf[U, BlasGrad[U], LossBatch]]",
         model: TrainableModel[U, BlasGrad[U], N, LossModel],
-        loss: Callable[[LossModel, LossBatch, Mode], BlasGrad[U]],
+        loss: Loss[LossModel, LossBatch, BlasGrad[U]],
         optimizer: MlpOptimizer,
         /,
-        *,
-        key: Key,
-        ema: Ema | None = None,
-        frozen: Predicate | None = None,
-        compile: bool = False,
-    ) -> None: ...
-    @overload
-    def __init__[U: MlpTensor, N, LossModel, LossBatch](
-        self: "Trainer[U, N, BatchOf[U, BlasGrad[U], LossBatch]]",
-        model: TrainableModel[U, BlasGrad[U], N, LossModel],
-        loss: Callable[[LossModel, LossBatch, Mode], tuple[BlasGrad[U], Mapping[str, BlasGrad[U]]]],
-        optimizer: MlpOptimizer,
-        /,
-        *,
-        key: Key,
-        ema: Ema | None = None,
-        frozen: Predicate | None = None,
-        compile: bool = False,
+        **settings: Unpack[Settings],
     ) -> None: ...
     @overload
     def __init__[U: Tensor, N, LossModel, LossBatch](
         self: "Trainer[U, N, BatchOf[U, Grad[U], LossBatch]]",
         model: TrainableModel[U, Grad[U], N, LossModel],
-        loss: Callable[[LossModel, LossBatch, Mode], Grad[U]],
+        loss: Loss[LossModel, LossBatch, Grad[U]],
         optimizer: Optimizer,
         /,
-        *,
-        key: Key,
-        ema: Ema | None = None,
-        frozen: Predicate | None = None,
-        compile: bool = False,
-    ) -> None: ...
-    @overload
-    def __init__[U: Tensor, N, LossModel, LossBatch](
-        self: "Trainer[U, N, BatchOf[U, Grad[U], LossBatch]]",
-        model: TrainableModel[U, Grad[U], N, LossModel],
-        loss: Callable[[LossModel, LossBatch, Mode], tuple[Grad[U], Mapping[str, Grad[U]]]],
-        optimizer: Optimizer,
-        /,
-        *,
-        key: Key,
-        ema: Ema | None = None,
-        frozen: Predicate | None = None,
-        compile: bool = False,
+        **settings: Unpack[Settings],
     ) -> None: ...
     @overload
     def __init__[U: Tensor, G: Tensor, N, LossModel, LossBatch](
@@ -121,11 +70,8 @@ class Trainer[T: Tensor, M, B]:
         optimizer: Optimizer,
         /,
         *,
-        key: Key,
-        ema: Ema | None = None,
-        frozen: Predicate | None = None,
-        compile: bool = False,
         variable: Callable[[U], G],
+        **settings: Unpack[Settings],
     ) -> None: ...
     @overload
     def __init__[U: Tensor, G: Tensor, N, LossModel, LossBatch](
@@ -135,39 +81,19 @@ class Trainer[T: Tensor, M, B]:
         optimizer: Optimizer,
         /,
         *,
-        key: Key,
-        ema: Ema | None = None,
-        frozen: Predicate | None = None,
-        compile: bool = False,
         variable: Callable[[U], G],
+        **settings: Unpack[Settings],
     ) -> None: ...
     @overload
     def __init__[U: ImageModelTensor, C: ImageModelTensor, N, LossModel, LossBatch](
         self: "Trainer[U, N, BatchOf[U, ImageGrad[C], LossBatch]]",
         model: TrainableModel[U, ImageGrad[C], N, LossModel],
-        loss: Callable[[LossModel, LossBatch, Mode], ImageGrad[C]],
+        loss: Loss[LossModel, LossBatch, ImageGrad[C]],
         optimizer: MlpOptimizer,
         /,
         *,
-        key: Key,
-        ema: Ema | None = None,
-        frozen: Predicate | None = None,
-        compile: bool = False,
         passes: C,
-    ) -> None: ...
-    @overload
-    def __init__[U: ImageModelTensor, C: ImageModelTensor, N, LossModel, LossBatch](
-        self: "Trainer[U, N, BatchOf[U, ImageGrad[C], LossBatch]]",
-        model: TrainableModel[U, ImageGrad[C], N, LossModel],
-        loss: Callable[[LossModel, LossBatch, Mode], tuple[ImageGrad[C], Mapping[str, ImageGrad[C]]]],
-        optimizer: MlpOptimizer,
-        /,
-        *,
-        key: Key,
-        ema: Ema | None = None,
-        frozen: Predicate | None = None,
-        compile: bool = False,
-        passes: C,
+        **settings: Unpack[Settings],
     ) -> None: ...
     def __init__(
         self,
