@@ -4,10 +4,18 @@ from collections.abc import Collection, Mapping
 from typing import Literal
 
 from moonxi.compiled.graph import Graph
-from moonxi.compiled.passes import common_subexpressions, constant_folding, dead_code, relu_masks, softmax_rules
+from moonxi.compiled.passes import (
+    biases_before_norms,
+    common_subexpressions,
+    constant_folding,
+    dead_code,
+    relu_masks,
+    softmax_rules,
+)
 from moonxi.dtypes import DType
 
 type Pass = Literal[
+    "biases_before_norms",
     "common_subexpressions",
     "constant_folding",
     "dead_code",
@@ -30,6 +38,8 @@ def optimised(graph: Graph, examples: Mapping[type[DType], object], without: Col
     """The graph after the passes; ``examples`` has a tensor of the backend for each element type."""
     if "common_subexpressions" not in without:
         graph = common_subexpressions(graph)
+    if "biases_before_norms" not in without:
+        graph = biases_before_norms(graph)
     if "constant_folding" not in without:
         graph = constant_folding(graph, examples)
     if "relu_masks" not in without:

@@ -1,5 +1,7 @@
 """Each pass alone, on graphs of a few nodes."""
 
+from typing import Any, cast
+
 import numpy as np
 
 import moonxi as mx
@@ -7,6 +9,7 @@ from moonxi.compiled import Graph
 from moonxi.compiled.fusion import Fusion, Uses, contracted
 from moonxi.compiled.interpreter import interpreted
 from moonxi.compiled.passes import (
+    biases_before_norms,
     common_subexpressions,
     constant_folding,
     convolutions,
@@ -204,6 +207,63 @@ def test_the_gradient_of_batch_norm_is_found_with_its_mask_and_the_sums_for_a_bi
     gradient = fusions[-1]
     assert [node.operation for node in gradient.nodes] == ["__add__", "__gt__", "where", "batch_norm_grad", "sum"]
     assert [result is None for result in gradient.results] == [False, False, True, True, False]
+
+
+def values_of(graph: Graph, *inputs: Host) -> list[Any]:
+    return [one.to_host() for one in cast(list[Host], interpreted(graph, inputs))]
+
+
+def test_a_bias_before_a_batch_norm_moves_the_mean_only_and_its_gradient_is_zeros() -> None:
+    def step(x: Host, weight: Host, bias: Host, scale: Host) -> tuple[Host, ...]:
+        y, mean, variance = x.conv2d(weight, bias, padding=1).batch_norm(scale, scale)
+        again = x.conv2d(weight, bias, padding=1)  # another node until equal ones become one
+        dx, dw, db = again.batch_norm_grad(y.exp(), scale, mean, variance)
+        return y, mean, variance, dx, dw, db, dx.sum((0, 2, 3)), dx.sum((0, -1, 2), keepdims=True), dx.sum()
+
+    inputs = IMAGES, KERNEL, CPU.normal((16,), mx.Key(2)), CHANNELS
+    before = common_subexpressions(graph_of(step, *inputs))
+    after = biases_before_norms(before)
+    assert [len(node.inputs) for node in after.nodes if node.operation == "conv2d"] == [2]
+    assert names(after).count("sum") == 0
+    for mine, theirs in zip(values_of(after, *inputs), values_of(before, *inputs), strict=True):
+        assert mine.shape == theirs.shape
+        np.testing.assert_allclose(mine, theirs, rtol=1e-11, atol=1e-11)
+
+
+def test_a_bias_stays_where_something_else_sees_it() -> None:
+    def step(x: Host, weight: Host, bias: Host, scale: Host) -> tuple[Host, ...]:
+        t = x.conv2d(weight, bias)
+        return (*t.batch_norm(scale, scale), t.exp())
+
+    def given_out(x: Host, weight: Host, bias: Host, scale: Host) -> tuple[Host, ...]:
+        t = x.conv2d(weight, bias)
+        return (*t.batch_norm(scale, scale), t)
+
+    def as_weight(x: Host, weight: Host, bias: Host, scale: Host) -> tuple[Host, ...]:
+        t = x.conv2d(weight, bias)
+        y, mean, variance = t.batch_norm(scale, scale)
+        return (y, *y.batch_norm_grad(t, scale, mean, variance))
+
+    def of_another_mean(x: Host, weight: Host, bias: Host, scale: Host) -> tuple[Host, ...]:
+        t = x.conv2d(weight, bias)
+        _, _, variance = t.batch_norm(scale, scale)
+        dx, dw, db = t.batch_norm_grad(t.exp(), scale, scale, variance)
+        return dx, dw, db, dx.sum((0, 2, 3))
+
+    inputs = IMAGES, KERNEL, CPU.normal((16,), mx.Key(2)), CHANNELS
+    for one in (step, given_out, as_weight, of_another_mean):
+        before = common_subexpressions(graph_of(one, *inputs))
+        assert str(biases_before_norms(before)) == str(before)
+
+
+def test_sums_over_other_axes_of_a_gradient_stay() -> None:
+    def step(x: Host, dy: Host, scale: Host) -> tuple[Host, ...]:
+        _, mean, variance = x.batch_norm(scale, scale)
+        dx, dw, _ = x.batch_norm_grad(dy, scale, mean, variance)
+        return dx.sum((0, 2)), dx.sum(1), dw.sum(0)
+
+    before = graph_of(step, IMAGES, IMAGES, CHANNELS)
+    assert names(biases_before_norms(before)) == names(before)
 
 
 def test_sums_of_squares_are_found_with_their_factor_and_added_up() -> None:

@@ -1,5 +1,6 @@
 """What makes a graph smaller, each a function from graph to graph, and what finds nodes that are computed together."""
 
+from moonxi.compiled.passes.biases_before_norms import biases_before_norms
 from moonxi.compiled.passes.common_subexpressions import common_subexpressions
 from moonxi.compiled.passes.constant_folding import constant_folding
 from moonxi.compiled.passes.convolutions import convolutions
@@ -12,6 +13,7 @@ from moonxi.compiled.passes.softmax_rules import softmax_rules
 from moonxi.compiled.passes.sums_of_squares import sums_of_squares
 
 __all__ = [
+    "biases_before_norms",
     "common_subexpressions",
     "constant_folding",
     "convolutions",
