@@ -29,8 +29,10 @@ class Recording(Protocol):
 class WithRecording(Protocol):
     """A tensor of a device that can write down its work."""
 
-    def recording(self, program: Program, outputs: Sequence[object], /) -> Recording | None:
+    def recording(self, program: Program, outputs: Sequence[object], /, *, tuned: bool) -> Recording | None:
         """A recording of the program, made when it is first run; None if there can be none.
+
+        With ``tuned`` the device may first try which of several ways to compute an operation is the fastest.
 
         ``outputs`` are those of a first call: what comes in next as it came out then is taken to be handed on from call
         to call, as the parameters of a model are."""

@@ -3,12 +3,13 @@
 Random keys are folded on the host before; the device is given the words.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from moonxi.compiled.clusters import clustered
 from moonxi.compiled.graph import Graph
 from moonxi.compiled.interpreter import computed, interpreted
+from moonxi.compiled.optimising import Pass
 from moonxi.formulas import Formula
 from moonxi.recording import Mark, Recording, WithRecording
 
@@ -16,7 +17,7 @@ from moonxi.recording import Mark, Recording, WithRecording
 class DevicePlan:
     """A graph, and the recording of what it has the device do."""
 
-    def __init__(self, graph: Graph, like: WithRecording, outputs: Sequence[object], *, fuse: bool) -> None:
+    def __init__(self, graph: Graph, like: WithRecording, outputs: Sequence[object], without: Collection[Pass]) -> None:
         self._graph = graph
         self._folds = [node for node in graph.nodes if node.operation == "fold"]
         keys = [number for node in self._folds for number in node.results]
@@ -25,11 +26,11 @@ class DevicePlan:
         needed = {number for node in on_device for number in node.inputs}.union(tensors)
         taken = tuple(number for number in (*graph.inputs, *keys) if number in needed)
         work = replace(graph, inputs=taken, nodes=tuple(on_device), outputs=tuple(tensors))
-        self.work = clustered(work) if fuse else work
+        self.work = work if "fusion" in without else clustered(work)
         firsts = [
             one for one, number in zip(outputs, graph.outputs, strict=True) if graph.specs[number].dtype is not None
         ]
-        self._recording: Recording | None = like.recording(self._program, firsts)
+        self._recording: Recording | None = like.recording(self._program, firsts, tuned="tuned_plans" not in without)
 
     def _program(self, inputs: Sequence[object], mark: Mark) -> list[object]:
         return interpreted(self.work, inputs, mark=mark)

@@ -30,6 +30,7 @@ type Pass = Literal[
     "fusion",
     "memory_plan",
     "numba",
+    "tuned_plans",
 ]
 """What can be left out, to look for a fault: passes on the graph, what is computed together, and how it is planned."""
 

@@ -44,7 +44,7 @@ def first_replay(
     if hasattr(backend, "recording"):
         like = next(one for one, number in zip(inputs, graph.inputs, strict=True) if graph.specs[number].dtype)
         outputs = interpreted(graph, inputs)
-        recorded = DevicePlan(graph, cast(WithRecording, like), outputs, fuse="fusion" not in without)
+        recorded = DevicePlan(graph, cast(WithRecording, like), outputs, without)
         return Replay(recorded.run, recorded.fusions, lambda: recorded.bytes), outputs
     if not hasattr(backend, "kernel"):
         return Replay(lambda inputs: interpreted(graph, inputs)), interpreted(graph, inputs)

@@ -38,7 +38,7 @@ class DeviceArray[D: Floating](NpArray[D]):
             made += [values[number].sum() for number in formula.sums]
         return tuple(made)
 
-    def recording(self, program: Program, outputs: Sequence[object], /) -> "Repeated":
+    def recording(self, program: Program, outputs: Sequence[object], /, *, tuned: bool) -> "Repeated":
         return Repeated(program)
 
 

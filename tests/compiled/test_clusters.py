@@ -53,7 +53,7 @@ def planned(step: Callable[..., object], *arguments: object) -> tuple[Graph, lis
     compiled(*arguments)
     graph = mx.compile_report(compiled).traces[0].graph
     tensor = next(one for one in arguments if isinstance(one, DeviceArray))
-    plan = DevicePlan(graph, tensor, compiled(*arguments), fuse=True)  # type: ignore[arg-type]  # a tuple of tensors
+    plan = DevicePlan(graph, tensor, compiled(*arguments), ())  # type: ignore[arg-type]  # a tuple of tensors
     return graph, list(plan.work.nodes)
 
 

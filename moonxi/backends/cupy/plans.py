@@ -5,7 +5,7 @@ Everything lies with the channels last. Only engines whose results have the same
 """
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Literal
 
@@ -63,13 +63,15 @@ class Convolution:
 
     def __init__(self, conv: Conv2d[int]) -> None:
         self.conv = conv
-        self._plans: dict[tuple[Kind, Space], Plan | None] = {}
+        self._plans: dict[tuple[Kind, Space, bool], Plan | None] = {}
 
     def plan(self, kind: Kind, space: Space) -> Plan | None:
         """The plan of cuDNN; None if it is not installed or has none."""
-        key = (kind, space)
+        tuned = space.autotune or tuning.is_wanted()
+        key = (kind, space, tuned)
         if key not in self._plans:
-            self._plans[key] = _made(kind, self.conv, space) if _can_have_one(self.conv, space) else None
+            there = _can_have_one(self.conv, space)
+            self._plans[key] = _made(kind, self.conv, space, tuned=tuned) if there else None
         return self._plans[key]
 
 
@@ -79,7 +81,7 @@ def _can_have_one(conv: Conv2d[int], space: Space) -> bool:
     return alike and space.element in (F32, F16, BF16) and _is_there()
 
 
-def _made(kind: Kind, conv: Conv2d[int], space: Space) -> Plan | None:
+def _made(kind: Kind, conv: Conv2d[int], space: Space, *, tuned: bool) -> Plan | None:
     import cudnn
 
     space.device.enter()
@@ -96,38 +98,38 @@ def _made(kind: Kind, conv: Conv2d[int], space: Space) -> Plan | None:
         plans = graph.get_execution_plan_count()
     except Exception:  # cuDNN's errors are of several classes, and each means that there is no plan
         return None
-    if space.autotune:
+    if tuned:
         try:
-            best = tuning.fastest(space, kind, conv, plans, _attempts(kind, conv, graph, space))
-            return Plan(graph, best, _built(graph, best))
+            return tuning.fastest(space, kind, conv, plans, partial(_built, graph), _trial(kind, conv, space))
         except Exception:  # as above
             return None
     for index in range(plans):
         try:
-            return Plan(graph, index, _built(graph, index))
+            return _built(graph, index)
         except Exception:  # as above
             continue
     return None
 
 
-def _built(graph: "pygraph", index: int) -> int:
-    """The workspace that a plan needs, once it is built. Raises if it is too large, or the plan cannot be built."""
+def _built(graph: "pygraph", index: int) -> Plan:
+    """The plan of a number. Raises if it cannot be built, or needs too large a workspace."""
     graph.build_plan_at_index(index)
     workspace = graph.get_workspace_size_plan_at_index(index)
     if workspace > _WORKSPACE:
         raise ValueError(f"a plan that needs {workspace} bytes")
-    return workspace
+    return Plan(graph, index, workspace)
 
 
-def _attempts(kind: Kind, conv: Conv2d[int], graph: "pygraph", space: Space) -> Callable[[int], Callable[[], None]]:
-    """What prepares a plan to be run on operands of its own."""
-    first, second, out = (space.full(shape, 0.5) for shape in _shapes(kind, conv))
+def _trial(kind: Kind, conv: Conv2d[int], space: Space) -> Callable[[Plan], None]:
+    """What runs plans on operands of its own, which are made for the first."""
+    made: list[DeviceArray] = []
 
-    def attempt(index: int) -> Callable[[], None]:
-        plan = Plan(graph, index, _built(graph, index))
-        return lambda: plan.run(space, first, second, out)
+    def run(plan: Plan) -> None:
+        if not made:
+            made.extend(space.full(shape, 0.5) for shape in _shapes(kind, conv))
+        plan.run(space, *made)
 
-    return attempt
+    return run
 
 
 def _shapes(kind: Kind, conv: Conv2d[int]) -> tuple[Shape, Shape, Shape]:

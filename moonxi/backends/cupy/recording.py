@@ -14,7 +14,7 @@ from weakref import ref
 import numpy as np
 from numpy.typing import NDArray
 
-from moonxi.backends.cupy import cublas
+from moonxi.backends.cupy import cublas, tuning
 from moonxi.backends.cupy.lease import Lease, Slot
 from moonxi.backends.cupy.memory import DeviceArray, Space
 from moonxi.backends.cupy.random import StoredKey
@@ -32,8 +32,8 @@ type Tensor = CudaTensor[Floating]
 class CudaRecording:
     """A program for inputs of given shapes, written down at the second call of its step."""
 
-    def __init__(self, space: Space, program: Program, outputs: Sequence[object]) -> None:
-        self._device, self._program = space.device, program
+    def __init__(self, space: Space, program: Program, outputs: Sequence[object], *, tuned: bool) -> None:
+        self._device, self._program, self._tuned = space.device, program, tuned
         # Held until the second call, so that no other array can be taken for one of these.
         self._first: list[object] = [one.data if isinstance(one, CudaTensor) else None for one in outputs]
         self._graphs: list[Graph] = []
@@ -175,7 +175,7 @@ class CudaRecording:
             workspace = pool.malloc(cublas.WORKSPACE)
             handle = cublas.Handle(stream.ptr, workspace.ptr)
             self._library = workspace, handle
-            with cublas.in_recording(handle.calls()):
+            with cublas.in_recording(handle.calls()), tuning.wanted(self._tuned):
                 self._work(inputs, 0)  # compiles kernels, and gives the pool what it needs
                 stream.synchronize()
                 self._kept: list[list[DeviceArray | None]] = []

@@ -5,17 +5,30 @@ The file is a table for each GPU and version of the libraries. One that cannot b
 
 import json
 import os
-from collections.abc import Callable
-from functools import cache
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import cache, partial
 from pathlib import Path
+from statistics import median
 from tempfile import NamedTemporaryFile
+from time import perf_counter
+from typing import TYPE_CHECKING
 
 from moonxi.backends.cupy.memory import Space
 from moonxi.shapes import Conv2d
 
-_TRIES = 3
-_CANDIDATES = 24
-"""Plans that are tried at most; cuDNN names the most promising first."""
+if TYPE_CHECKING:
+    from cupy.cuda import Graph, Stream
+
+_RUNS = 10
+"""Runs between two looks at the clock of the device: one alone would be shorter than its launch."""
+_ROUNDS = 5
+_HOPELESS = 2.0
+"""A plan that takes so many times the best one in its first round is timed no further."""
+_SECONDS = 3.0
+"""For one convolution, after which no further plan is tried; cuDNN names the most promising first."""
 
 
 def folder() -> Path:
@@ -23,45 +36,130 @@ def folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "moonxi"
 
 
-def fastest(
-    space: Space, kind: str, conv: Conv2d[int], plans: int, attempt: Callable[[int], Callable[[], None]]
-) -> int:
-    """The number of the fastest of so many plans; ``attempt`` prepares one to be run, or raises if it cannot be.
+# -- whether to try --------------------------------------------------------------------------------------------------
+
+
+class _Here(threading.local):
+    """What this thread is doing."""
+
+    wanted = False
+    tuned = 0
+    seconds = 0.0
+
+
+_here = _Here()
+
+
+def is_wanted() -> bool:
+    """Whether plans of this thread are to be tried, whatever the tensors' own setting is."""
+    return _here.wanted
+
+
+@contextmanager
+def wanted(wanted: bool, /) -> Iterator[None]:
+    """Within, the plans of this thread are tried: what is recorded runs many times.
+
+    A line on standard error says how many convolutions it were and how long it took, if anything had to be tried."""
+    before = _here.wanted
+    _here.wanted, _here.tuned, _here.seconds = wanted, 0, 0.0
+    try:
+        yield
+    finally:
+        _here.wanted = before
+        if _here.tuned:
+            _say(f"{_progress()}, kept in {folder()}\n")
+
+
+def _progress() -> str:
+    return f"moonxi: tried cuDNN's plans for {_here.tuned} convolutions in {_here.seconds:.0f} s"
+
+
+def _say(text: str) -> None:
+    if sys.stderr.isatty():
+        print(f"\r{text}", end="", file=sys.stderr, flush=True)
+    elif text.endswith("\n"):
+        print(text, end="", file=sys.stderr, flush=True)
+
+
+# -- trying ----------------------------------------------------------------------------------------------------------
+
+
+def fastest[P](
+    space: Space, kind: str, conv: Conv2d[int], plans: int, build: Callable[[int], P], run: Callable[[P], None]
+) -> P:
+    """The fastest of so many plans: ``build`` prepares the one of a number, or raises if there cannot be one.
 
     Raises `ValueError` if none can be run."""
-    file = folder() / f"cudnn-{_machine(space)}.json"
+    file = folder() / f"cudnn-plans-{_machine(space)}.json"
     known = _read(file)
     key = f"{kind} {space.element.__name__}{' TF32' if space.tf32 else ''} {conv}"
     found = known.get(key)
     if found is not None and found < plans:
-        return found
+        with suppress(Exception):  # cuDNN's errors are of several classes; what cannot be prepared is chosen anew
+            return build(found)
+    start = perf_counter()
     times: dict[int, float] = {}
-    for number in range(min(plans, _CANDIDATES)):
-        try:
-            times[number] = _timed(space, attempt(number))
-        except Exception:  # cuDNN's errors are of several classes, and each means that the plan does not run here
-            continue
+    with _timer(space) as timed:
+        for number in range(plans):
+            if times and perf_counter() - start > _SECONDS:
+                break
+            with suppress(Exception):  # as above, and each means that the plan does not run here
+                times[number] = timed(partial(run, build(number)), min(times.values(), default=float("inf")))
     if not times:
         raise ValueError("no plan runs")
     best = min(times, key=times.__getitem__)
     _write(file, _read(file) | {key: best})
-    return best
+    if _here.wanted:
+        _here.tuned, _here.seconds = _here.tuned + 1, _here.seconds + perf_counter() - start
+        _say(_progress())
+    return build(best)
 
 
-def _timed(space: Space, run: Callable[[], None]) -> float:
-    """Milliseconds of the fastest of several runs."""
+@contextmanager
+def _timer(space: Space) -> Iterator[Callable[[Callable[[], None], float], float]]:
+    """What gives the milliseconds of so many runs, on a stream and in memory that nobody else has.
+
+    A first round tells if the plan is hopeless beside the best so far. Raises what cuDNN does for a plan that cannot be
+    captured as part of a CUDA graph."""
+    from cupy.cuda import MemoryPool, Stream, using_allocator
+
+    space.device.enter()
+    pool = MemoryPool()
+    with using_allocator(pool.malloc), Stream(non_blocking=True) as stream:
+
+        def timed(run: Callable[[], None], best: float) -> float:
+            pool.free_all_blocks()  # the workspaces of the plans before
+            run()
+            stream.synchronize()
+            graph = _captured(stream, run)
+            first = _round(stream, graph)
+            return first if first > _HOPELESS * best else median(_round(stream, graph) for _ in range(_ROUNDS))
+
+        yield timed
+        stream.synchronize()
+
+
+def _captured(stream: "Stream", run: Callable[[], None]) -> "Graph":
+    stream.begin_capture()
+    try:
+        for _ in range(_RUNS):
+            run()
+    except BaseException:
+        with suppress(Exception):  # the first error says more
+            stream.end_capture()
+        raise
+    return stream.end_capture()
+
+
+def _round(stream: "Stream", graph: "Graph") -> float:
     from cupy.cuda import Event, get_elapsed_time
 
-    run()
-    times: list[float] = []
-    for _ in range(_TRIES):
-        start, end = Event(), Event()
-        start.record(space.device.stream())
-        run()
-        end.record(space.device.stream())
-        end.synchronize()
-        times.append(get_elapsed_time(start, end))
-    return min(times)
+    start, end = Event(), Event()
+    start.record(stream)
+    graph.launch()
+    end.record(stream)
+    end.synchronize()
+    return get_elapsed_time(start, end)
 
 
 @cache
