@@ -9,6 +9,7 @@ import pytest
 
 import moonxi as mx
 from moonxi import losses, metrics, nn, optim, settings
+from moonxi.compiled.optimising import PASSES
 from moonxi.data import Crop, Cutout, DataLoader, Flip, LabelledArrays, Normalize, Position
 from moonxi.dims import symbol
 from moonxi.errors import MoonxiError, OptionError
@@ -21,6 +22,7 @@ ROW = LIKE.ones((2, 3))
 SCORES = losses.Logits(ROW)
 CLASSES = LIKE.labels(np.array([0, 1]))
 SAMPLES = LabelledArrays(LIKE, np.zeros((4, 1)), np.zeros(4, np.int64))
+NAMES = ", ".join(PASSES)
 
 
 def any_of(value: object) -> Any:
@@ -43,6 +45,16 @@ def doubled[T: mx.Tensor](x: T) -> T:
 
 
 REFUSED: dict[str, Callable[[], object]] = {
+    # compiling
+    f"compile: without='fusions': expected a tuple of names among {NAMES}": lambda: mx.compile(
+        doubled, without=any_of(("fusion", "fusions"))
+    ),
+    f"compile: without='fusion': expected a tuple of names among {NAMES}": lambda: mx.compile(
+        doubled, without=any_of("fusion")
+    ),
+    "compile: 3: expected a function, such as a training step or model.forward": lambda: mx.compile(any_of(3)),
+    "repeat: n=2.0: expected a whole Python number": lambda: mx.repeat(any_of(doubled), any_of(2.0)),
+    "repeat: n=0: must be at least 1": lambda: mx.repeat(any_of(doubled), 0),
     # layers
     "BatchNorm2d: eps=-1.0: must be finite and not negative": lambda: nn.BatchNorm2d.init(2, like=LIKE, eps=-1.0),
     "BatchNorm2d: eps=nan: must be finite and not negative": lambda: nn.BatchNorm2d.init(2, like=LIKE, eps=nan),

@@ -1,7 +1,7 @@
 """All passes on a graph, in the order that lets each find most."""
 
 from collections.abc import Collection, Mapping
-from typing import Literal
+from typing import Final, Literal, get_args
 
 from moonxi.compiled.graph import Graph
 from moonxi.compiled.passes import (
@@ -33,6 +33,7 @@ type Pass = Literal[
     "tuned_plans",
 ]
 """What can be left out, to look for a fault: passes on the graph, what is computed together, and how it is planned."""
+PASSES: Final[tuple[str, ...]] = get_args(Pass.__value__)
 
 
 def optimised(graph: Graph, examples: Mapping[type[DType], object], without: Collection[Pass] = (), /) -> Graph:

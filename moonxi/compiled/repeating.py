@@ -7,8 +7,8 @@ from typing import cast
 from moonxi.compiled.building import builder
 from moonxi.compiled.step import compile_as, compiled_of
 from moonxi.compiled.structure import flattened, is_tensor
-from moonxi.errors import OptionError
 from moonxi.key import Key
+from moonxi.settings import whole
 from moonxi.shapes import fail, show
 from moonxi.traits import Tensor
 
@@ -23,8 +23,7 @@ def repeat[M, S, B, *R](
     of the last step; what is to be added up over the steps belongs to the state. A step that is compiled already stays
     the same one, with its graphs: see `compile_report`. Raises `OptionError` unless ``n`` is positive, and `ShapeError`
     at the call for data that cannot be cut."""
-    if n < 1:
-        raise OptionError(f"repeat: n={n}: the number of steps is positive")
+    whole("repeat", 1, n=n)
     made = compiled_of(step)
 
     # A loop, and no graph of n steps: its size would grow with n, while all that a replay costs besides the operations

@@ -15,7 +15,7 @@ from moonxi.compiled.building import Builder, builder
 from moonxi.compiled.differing import difference
 from moonxi.compiled.graph import Graph
 from moonxi.compiled.matching import Matcher, matcher
-from moonxi.compiled.optimising import Pass, optimised
+from moonxi.compiled.optimising import PASSES, Pass, optimised
 from moonxi.compiled.replaying import Replay, first_replay
 from moonxi.compiled.report import CompileReport, TraceReport
 from moonxi.compiled.structure import Found, Structure, flattened, is_tensor, spec_of
@@ -23,7 +23,7 @@ from moonxi.compiled.surroundings import Surroundings, function_of, surroundings
 from moonxi.compiled.traced import TracedTensor
 from moonxi.compiled.tracing import traced
 from moonxi.dtypes import DType
-from moonxi.errors import CompileError
+from moonxi.errors import CompileError, OptionError
 
 LIMIT: Final = 16
 """How many graphs a step may have."""
@@ -163,7 +163,14 @@ def compile[F: Callable[..., object]](step: F, /, *, without: tuple[Pass, ...] =
     The step is a pure function of its arguments: models, optimizer states, batches, keys; shapes and Python numbers
     among them, and what the function reads from outside, belong to the graph, and others make another one. ``without``
     names passes to leave out, to look for a fault. Raises `CompileError` at the call, for a step that reads elements,
-    does something else when it is traced again, or needs too many graphs."""
+    does something else when it is traced again, or needs too many graphs, and `OptionError` for a pass that is not
+    there, or something that cannot be called."""
+    if not callable(step):
+        raise OptionError(f"compile: {step!r}: expected a function, such as a training step or model.forward")
+    given: object = without
+    unknown = [name for name in given if name not in PASSES] if isinstance(given, tuple) else [given]
+    if unknown:
+        raise OptionError(f"compile: without={unknown[0]!r}: expected a tuple of names among {', '.join(PASSES)}")
     made = _Compiled(step, without)
 
     @wraps(step)

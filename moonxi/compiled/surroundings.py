@@ -6,12 +6,13 @@ anew. A tensor among them is refused, and so is an object that cannot be compare
 
 import builtins
 import inspect
+import os
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, is_dataclass
 from enum import Enum
 from functools import cached_property, partial
-from types import FunctionType, MethodType, ModuleType
+from types import FunctionType, MappingProxyType, MethodType, ModuleType
 
 from moonxi.compiled.matching import Matcher, immutable, matcher
 from moonxi.compiled.names import Names, names_in
@@ -20,6 +21,12 @@ from moonxi.errors import CompileError
 from moonxi.key import Key
 
 _FRAMEWORK = frozenset({"moonxi", "numpy", "jaxtyping", "beartype"})
+_OF_THE_PROCESS = (
+    (os.environ, "the environment"),
+    (os.getenv, "the environment"),
+    (sys.argv, "the command line"),
+)
+"""What no graph can be good for, as it is no part of the program."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +81,22 @@ def surroundings_of(roots: list[object], brought: list[object]) -> Surroundings:
             if place in found:
                 continue
             value = read()
+            _refuse_of_the_process(value, name)
             met, structure = _compared(value, name)
             known = value if immutable(structure) else object()
             found[place] = Place(name, read, known, matcher(structure))
             for function in [*met.functions, value, *map(type, met.records)]:
                 waiting.extend(_leads_to(function))
     return Surroundings(tuple(found.values()), may_show)
+
+
+def _refuse_of_the_process(value: object, name: str) -> None:
+    for known, what in _OF_THE_PROCESS:
+        if value is known:
+            raise CompileError(
+                f"compile: {name}: the step reads {what}, which a replay would not read again; read it outside of the "
+                "step and pass what it says as an argument"
+            )
 
 
 def _compared(value: object, name: str) -> tuple[Found, Structure]:
@@ -102,9 +119,17 @@ def _leads_to(value: object) -> Iterator[object]:
     while isinstance(value, FunctionType):
         if _is_users(value):
             yield value
+        for registered in _registered(value):
+            yield from _leads_to(registered)
         value = getattr(value, "__wrapped__", None)
     if isinstance(value, type) and is_users_module(value.__module__ or ""):
         yield value
+
+
+def _registered(value: object) -> tuple[object, ...]:
+    """The functions among which ``functools.singledispatch`` chooses, and the classes they are for."""
+    registry = getattr(value, "registry", None)
+    return (*registry, *registry.values()) if isinstance(registry, MappingProxyType) else ()
 
 
 def _is_users(function: FunctionType) -> bool:
@@ -123,14 +148,18 @@ def is_users_module(name: str) -> bool:
 def _functions_within(cls: object) -> Iterator[object]:
     """The functions in the members of a class and its bases: methods, and those of properties."""
     for base in _users_bases(cls):
-        for member in vars(base).values():
-            function = getattr(member, "__func__", member)
-            if isinstance(member, property):
-                function = member.fget
-            elif isinstance(member, cached_property):
-                function = member.func
-            if isinstance(function, FunctionType):
-                yield from _leads_to(function)
+        for name in vars(base):
+            yield from _leads_to(_member(base, name))
+
+
+def _member(cls: type, name: str) -> object:
+    """What stands in a class: of methods and properties of every kind the function."""
+    member = vars(cls).get(name)
+    if isinstance(member, property):
+        return member.fget
+    if isinstance(member, cached_property):
+        return member.func
+    return member.__func__ if isinstance(member, staticmethod | classmethod) else member
 
 
 def _users_bases(cls: object) -> list[type]:
@@ -142,11 +171,12 @@ type _Reading = tuple[str, object, Callable[[], object]]
 
 
 def _read_by(one: object) -> Iterator[_Reading]:
-    """What a function reads; of a class its settings."""
+    """What a function reads; of a class its settings and methods."""
     for base in _users_bases(one):
-        for name, member in vars(base).items():
-            if _plain(member) and not isinstance(member, FunctionType | Enum) and not name.startswith("__"):
-                yield f"{base.__name__}.{name}", (base, name), partial(getattr, base, name, None)
+        for name in vars(base):
+            member = _member(base, name)
+            if _plain(member) and not isinstance(member, Enum) and not name.startswith("__"):
+                yield f"{base.__name__}.{name}", (base, name), partial(_member, base, name)
     if not isinstance(one, FunctionType):
         return
     where = f"of {one.__qualname__}"
@@ -179,6 +209,8 @@ def _read_by(one: object) -> Iterator[_Reading]:
 
 def _read_of_object(value: object, name: str, names: Names) -> Iterator[_Reading]:
     """What a function reads of, or writes to, a function or a class of the user."""
+    if _registered(value):
+        yield f"registrations of {name}", (id(value), "registered"), partial(_registered, value)
     if not isinstance(value, FunctionType | type) or value not in _leads_to(value):
         return
     for attribute in sorted({chain[0] for chain in names.chains_of(name) if not chain[0].startswith("__")}):
@@ -206,6 +238,7 @@ def _read_of_module(module: ModuleType, name: str, names: Names) -> Iterator[_Re
                     break
                 holder = value
                 continue
+            _refuse_of_the_process(value, path)
             if _plain(value) or is_users_module(holder.__name__):
                 yield path, (id(vars(holder)), attribute), partial(vars(holder).get, attribute)
             break

@@ -1,10 +1,12 @@
 """What a step reads from outside is found by its bytecode, and nothing else is taken for it."""
 
+import os
 import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, partial, wraps
+from functools import cached_property, partial, singledispatch, wraps
+from os import getenv
 from types import ModuleType
 from typing import ClassVar
 
@@ -259,3 +261,70 @@ def test_the_settings_of_a_class_that_is_an_argument_belong_to_the_graph(monkeyp
         monkeypatch.setattr(Rates, "rate", rate)
         assert step(CPU.ones((1,)), Rates).item() == rate
         assert Rates.scaled(CPU.ones((1,))).item() == rate
+
+
+def test_a_method_that_is_replaced_is_traced_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    @dataclass(frozen=True)
+    class Scale:
+        by: float
+
+        def of(self) -> float:
+            return self.by
+
+        @staticmethod
+        def more() -> float:
+            return 0.0
+
+        @property
+        def half(self) -> float:
+            return self.by / 2.0
+
+    scale = Scale(2.0)
+
+    @mx.compile
+    def step(x: Host) -> Host:
+        return x * (scale.of() + scale.half + Scale.more())
+
+    x = CPU.ones((1,))
+    assert step(x).item() == 3.0
+    monkeypatch.setattr(Scale, "of", lambda self: 10.0)
+    assert step(x).item() == 11.0
+    monkeypatch.setattr(Scale, "half", property(lambda self: 20.0))
+    assert step(x).item() == 30.0
+    monkeypatch.setattr(Scale, "more", staticmethod(lambda: 300.0))
+    assert step(x).item() == 330.0
+
+
+def test_a_function_that_is_registered_later_is_traced_anew() -> None:
+    @singledispatch
+    def factor(kind: object) -> float:
+        return 2.0
+
+    @mx.compile
+    def step(x: Host) -> Host:
+        return x * factor(1)
+
+    assert step(CPU.ones((1,))).item() == 2.0
+    factor.register(int, lambda kind: 3.0)
+    assert step(CPU.ones((1,))).item() == 3.0
+    assert mx.compile_report(step).traces[-1].because == "registrations of factor changed"
+
+
+READ = getenv
+
+
+@pytest.mark.parametrize(
+    ("read", "what"),
+    [
+        (lambda: os.environ["HOME"], "os.environ: the step reads the environment"),
+        (lambda: os.getenv("HOME"), "os.getenv: the step reads the environment"),
+        (lambda: READ("HOME"), "READ of .*: the step reads the environment"),
+        (lambda: sys.argv[0], "sys.argv: the step reads the command line"),
+    ],
+)
+def test_what_belongs_to_the_process_is_refused(read: Callable[[], str], what: str) -> None:
+    def step(x: Host) -> Host:
+        return x * float(len(read()))
+
+    with pytest.raises(CompileError, match=f"{what}.*pass what it says as an argument"):
+        mx.compile(step)(CPU.ones((1,)))
