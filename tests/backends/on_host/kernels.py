@@ -87,12 +87,29 @@ class RawModule:
         assert options[0] == "--std=c++17"
         assert backend == "nvrtc"
         self.library = _library(code)
+        _used.setdefault(self.library._name, set())
 
     def get_function(self, name: str) -> SimpleNamespace:
+        _used[self.library._name].add(name)
         function = self.library[name]
         function.restype = None
         _functions.append(function)
         return SimpleNamespace(kernel=SimpleNamespace(ptr=len(_functions) - 1))
+
+
+_used: dict[str, set[str]] = {}
+"""The kernels that were asked for, of each compiled source."""
+
+
+def unused() -> list[str]:
+    """The kernels of the sources compiled until now that nobody has asked for, whatever the element type."""
+    there: set[str] = set()
+    for library in _used:
+        found = subprocess.run(
+            ["nm", "--dynamic", "--defined-only", library], capture_output=True, text=True, check=True
+        )
+        there |= {name for _, kind, name in map(str.split, found.stdout.splitlines()) if kind == "T" and name[0] != "_"}
+    return sorted(there.difference(*_used.values()))
 
 
 _functions: list[Any] = []
@@ -199,6 +216,7 @@ def module() -> ModuleType:
         cuda: {
             "runtime": runtime,
             "cublas": products,
+            "set_allocator": lambda allocator: None,
             "alloc": streams.alloc,
             "using_allocator": streams.using_allocator,
             "MemoryPool": streams.MemoryPool,

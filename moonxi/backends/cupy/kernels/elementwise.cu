@@ -8,7 +8,7 @@
         } \
     }
 
-// Of two arrays that lie alike; of an array and a number, on either side; of two arrays that lie anyhow or broadcast.
+// Of two arrays that lie alike; of an array and a number; of two arrays that lie anyhow or broadcast.
 #define BINARY(name, R, store) \
     KERNEL name##_same(const T* x, const T* y, R* out, u64 count) { \
         EACH(i, count) { \
@@ -23,19 +23,22 @@
             store; \
         } \
     } \
-    KERNEL name##_from(const T* y, R* out, double number, u64 count) { \
-        A a = (A)number; \
-        EACH(i, count) { \
-            A b = load(y[i]); \
-            store; \
-        } \
-    } \
     KERNEL name##_strided(const T* x, const T* y, R* out, const Walk walk) { \
         EACH(i, walk.count) { \
             i64 at[2]; \
             offsets<2>(walk, i, at); \
             A a = load(x[at[0]]), b = load(y[at[1]]); \
             store; \
+        } \
+    }
+
+// Of a number and an array, where the other side would make a difference.
+#define FROM_NUMBER(name) \
+    KERNEL name##_from(const T* y, T* out, double number, u64 count) { \
+        A a = (A)number; \
+        EACH(i, count) { \
+            A b = load(y[i]); \
+            keep(name##_of(a, b), out[i]); \
         } \
     }
 
@@ -62,6 +65,9 @@ ARITHMETIC(multiply)
 ARITHMETIC(divide)
 ARITHMETIC(power)
 ARITHMETIC(maximum)
+FROM_NUMBER(subtract)
+FROM_NUMBER(divide)
+FROM_NUMBER(power)
 COMPARISON(less)
 COMPARISON(less_equal)
 COMPARISON(greater)
