@@ -20,14 +20,15 @@ type Loss = Callable[[Arrays, Arrays, Any, Any], tuple[Any, Arrays]]
 MATMUL = {"fp32": "highest", "tf32": "tensorfloat32", "bf16": "default"}
 
 
-def _jax() -> Any:
-    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # there are others in the process
+def jax_beside_others() -> Any:
+    """JAX, told to leave memory to others."""
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
     return import_module("jax")
 
 
 def step(task: mlp_task.Task | resnet_task.Task, precision: str) -> Callable[[], Any]:
     """A step at a call, which gives its loss."""
-    jax, (update, state, x, y) = _jax(), _prepared(task, precision)
+    jax, (update, state, x, y) = jax_beside_others(), _prepared(task, precision)
     one = jax.jit(update, donate_argnums=0)
     number = 0
 
@@ -43,7 +44,7 @@ def step(task: mlp_task.Task | resnet_task.Task, precision: str) -> Callable[[],
 
 def scan(task: mlp_task.Task | resnet_task.Task, precision: str, count: int) -> Callable[[], Any]:
     """``count`` steps at a call, which gives the last loss."""
-    jax, (update, state, x, y) = _jax(), _prepared(task, precision)
+    jax, (update, state, x, y) = jax_beside_others(), _prepared(task, precision)
     images, labels = jax.numpy.stack(x), jax.numpy.stack(y)
 
     def steps(state: Arrays, images: Any, labels: Any) -> tuple[Arrays, Any]:
@@ -67,7 +68,7 @@ def scan(task: mlp_task.Task | resnet_task.Task, precision: str, count: int) -> 
 
 def _prepared(task: mlp_task.Task | resnet_task.Task, precision: str) -> tuple[Any, Arrays, list[Any], list[Any]]:
     """The update, the state it starts from, and the batches on the device."""
-    jax = _jax()
+    jax = jax_beside_others()
     dtype = jax.numpy.bfloat16 if precision == "bf16" else jax.numpy.float32
     images = task.images
     if isinstance(task, mlp_task.Task):
@@ -101,7 +102,7 @@ def _channels_last(weight: Any) -> Any:
 
 def _updating(loss: Loss) -> Callable[[Arrays, Any, Any], tuple[Arrays, Any]]:
     """Forward, backward, clipping and SGD, as PyTorch computes them."""
-    jax = _jax()
+    jax = jax_beside_others()
     jnp = jax.numpy
     rate, momentum, decay = resnet_task.LEARNING_RATE, resnet_task.MOMENTUM, resnet_task.WEIGHT_DECAY
 
@@ -121,20 +122,20 @@ def _updating(loss: Loss) -> Callable[[Arrays, Any, Any], tuple[Arrays, Any]]:
 
 
 def _cross_entropy(scores: Any, labels: Any) -> Any:
-    jax = _jax()
+    jax = jax_beside_others()
     picked = jax.numpy.take_along_axis(jax.nn.log_softmax(scores.astype(jax.numpy.float32)), labels[:, None], 1)
     return -picked.mean()
 
 
 def _mlp(parameters: Arrays, statistics: Arrays, x: Any, y: Any) -> tuple[Any, Arrays]:
     for number, (weight, bias) in enumerate(parameters):
-        x = (_jax().nn.relu(x) if number else x) @ weight + bias
+        x = (jax_beside_others().nn.relu(x) if number else x) @ weight + bias
     return _cross_entropy(x, y), statistics
 
 
 def _resnet(parameters: Arrays, statistics: Arrays, x: Any, y: Any) -> tuple[Any, Arrays]:
     """By torchvision's names. What a normalisation sums up is float32."""
-    jax = _jax()
+    jax = jax_beside_others()
     jnp, relu, new = jax.numpy, jax.nn.relu, {}
 
     def layer(conv: str, norm: str, x: Any, stride: int, padding: int) -> Any:

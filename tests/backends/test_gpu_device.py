@@ -447,6 +447,26 @@ def test_memory_is_shared_with_cupy(like: Any) -> None:
     assert cupy.from_dlpack(x.argmax(1).carrier).dtype == np.int64
 
 
+@no_device_behind
+@pytest.mark.parametrize("element", [F32, F16, BF16])  # JAX has F64 only where it is told to, for a whole process
+def test_memory_is_shared_with_jax_both_ways(element: Any) -> None:
+    if find_spec("jax") is None:
+        pytest.skip("JAX is not installed")
+    from benchmarks.gpu_jax import jax_beside_others
+
+    jax = jax_beside_others()
+    like = gpu_or_skip(element)()
+    x = like.from_host(np.arange(12.0).reshape(3, 4))
+    theirs = jax.dlpack.from_dlpack(x)
+    assert theirs.unsafe_buffer_pointer() == x.data.pointer
+    np.testing.assert_array_equal(np.asarray(theirs.astype(np.float32)), x.to_host())
+    source = jax.numpy.arange(6, dtype=theirs.dtype).reshape(2, 3) + 0
+    source.block_until_ready()
+    mine = like.from_dlpack(source)
+    assert mine.data.pointer == source.unsafe_buffer_pointer()
+    np.testing.assert_array_equal((mine + 1.0).to_host(), np.arange(6).reshape(2, 3) + 1)
+
+
 def test_memory_given_out_and_not_taken_is_let_go(like: Any) -> None:
     from moonxi.backends.cupy import sharing
 
