@@ -98,7 +98,8 @@ class _Groups:
 
     def finished(self) -> Graph:
         """The graph, each group in the place of its nodes."""
-        made = [self._made(group) for group in self._all.values()]
+        needed = [group for group in self._all.values() if len(group.nodes) == 1 or self._results(group)]
+        made = [self._made(group) for group in needed]
         return replace(self._graph, nodes=tuple(_batched(self._graph, sorted_nodes(made))))
 
     def _made(self, group: _Group) -> Node:

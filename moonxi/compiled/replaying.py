@@ -10,6 +10,9 @@ from moonxi.compiled.host_plan import HostPlan
 from moonxi.compiled.interpreter import interpreted
 from moonxi.compiled.memory import Order, order_of
 from moonxi.compiled.optimising import Pass
+from moonxi.compiled.passes.constant_folding import FROM_ARRAYS, constant_folding
+from moonxi.compiled.structure import is_tensor, spec_of
+from moonxi.dtypes import DType
 from moonxi.recording import WithRecording
 from moonxi.traits.kernels import WithKernels
 
@@ -44,6 +47,10 @@ def first_replay(
     if hasattr(backend, "recording"):
         like = next(one for one, number in zip(inputs, graph.inputs, strict=True) if graph.specs[number].dtype)
         outputs = interpreted(graph, inputs)
+        # What a recording does again and again reads no memory of the host.
+        graph = constant_folding(
+            graph, {spec_of(one).dtype or DType: one for one in inputs if is_tensor(one)}, FROM_ARRAYS
+        )
         recorded = DevicePlan(graph, cast(WithRecording, like), outputs, without)
         return Replay(recorded.run, recorded.fusions, lambda: recorded.bytes), outputs
     if not hasattr(backend, "kernel"):

@@ -22,11 +22,7 @@ def test_each_operation_is_off_by_rounding_alone(tmp_path: Path, monkeypatch: py
     found = json.loads(file.read_text())["fp32"]
     assert found["loss"]["moonxi"] == pytest.approx(found["loss"]["float64"], rel=0.02)
     operations = found["operations"]
-    assert {row["operation"] for row in operations} > {
-        "conv2d",
-        "conv2d_input_grad",
-        "conv2d_weight_grad",
-        "batch_norm",
-    }
+    names = {row["operation"] for row in operations}
+    assert names > {"conv2d", "conv2d_input_grad", "conv2d_weight_grad", "batch_norm"}
     assert {row["pass"] for row in operations} == {"forward", "input gradient", "weight gradient"}
     assert max(row["relative_error"] for row in operations) < 1e-5

@@ -150,18 +150,22 @@ def step(program: Program, weights: Weights[Host], x: Host) -> Outcome:
     return values_of(program, weights, x), updated
 
 
+def drawn[T: mx.ImageModelTensor](like: T, number: int) -> tuple[Weights[T], T]:
+    """Weights and images where ``like`` lives."""
+    keys = mx.Key(number).split(5)
+    weights = Weights(
+        like.normal((CHANNELS, CHANNELS, 3, 3), keys[0]) * 0.1,
+        like.normal((CHANNELS, CHANNELS, 1, 1), keys[1]) * 0.3,
+        like.normal((CHANNELS,), keys[2]),
+        like.uniform((CHANNELS,), keys[3]) + 0.5,
+    )
+    return weights, like.normal(SHAPE, keys[4])
+
+
 def check(program: Program) -> None:
-    cpu = mx.numpy(mx.F64)
     compiled = [mx.compile(step, without=without) for without in WITHOUT]
     for number in range(2):
-        keys = mx.Key(number).split(5)
-        weights = Weights(
-            cpu.normal((CHANNELS, CHANNELS, 3, 3), keys[0]) * 0.1,
-            cpu.normal((CHANNELS, CHANNELS, 1, 1), keys[1]) * 0.3,
-            cpu.normal((CHANNELS,), keys[2]),
-            cpu.uniform((CHANNELS,), keys[3]) + 0.5,
-        )
-        x = cpu.normal(SHAPE, keys[4])
+        weights, x = drawn(mx.numpy(mx.F64), number)
         values, updated = step(program, weights, x)
         expected = [*values, *updated.parameters()]
         for one in compiled:

@@ -1,7 +1,7 @@
 """Random training steps: models that go from call to call, tied or not, some of them kept, as in the eager step."""
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pytest
@@ -54,11 +54,11 @@ def arrays(result: tuple[Net[Host], State, Host]) -> list[Host]:
     return [value, *model.parameters(), state.step, *(one for slot in state.slots.values() for one in slot)]
 
 
-def start(tied: bool) -> Net[Host]:
+def start[T: mx.MlpTensor](like: T, tied: bool) -> Net[T]:
     one, other, bias = mx.Key(7).split(3)
-    first = CPU.normal((ROWS, COLUMNS), one)
-    second = first if tied else CPU.normal((ROWS, COLUMNS), other)
-    return Net(first, second, CPU.normal((COLUMNS,), bias), CPU.ones(()))
+    first = like.normal((ROWS, COLUMNS), one)
+    second = first if tied else like.normal((ROWS, COLUMNS), other)
+    return Net(first, second, like.normal((COLUMNS,), bias), like.ones(()))
 
 
 @dataclass(frozen=True)
@@ -80,15 +80,15 @@ plans = st.builds(
 )
 
 
-def check(plan: Plan, variants: tuple[tuple[Pass, ...], ...]) -> None:
+def check(plan: Plan, variants: tuple[tuple[Pass, ...], ...], like: Any = CPU) -> None:
     for without in variants:
         compiled = mx.compile(step, without=without)
-        model = start(plan.tied)
+        model: Any = start(like, plan.tied)
         state = plan.optimizer.init(model)
         kept: list[tuple[tuple[Net[Host], State, Host], list[bytes]]] = []
         for number, keep in enumerate(plan.kept):
-            x = CPU.normal((ROWS, COLUMNS), mx.Key(number))
-            batch = mx.Labelled(x, CPU.labels(np.array([number % 4, 3, 1])))
+            x = like.normal((ROWS, COLUMNS), mx.Key(number))
+            batch = mx.Labelled(x, like.labels(np.array([number % 4, 3, 1])))
             expected = [one.to_host() for one in arrays(step(plan.program, plan.optimizer, model, state, batch))]
             result = compiled(plan.program, plan.optimizer, model, state, batch)
             for mine, theirs in zip(arrays(result), expected, strict=True):

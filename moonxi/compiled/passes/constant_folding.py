@@ -1,6 +1,6 @@
 """What depends on no argument is computed once, when the step is compiled."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -10,18 +10,27 @@ from moonxi.dtypes import DType
 
 _MADE: Final = frozenset({"from_host", "full", "labels", "normal", "ones", "uniform", "zeros"})
 """Of their tensor these take the class and the element type only."""
+FROM_ARRAYS: Final = frozenset({"from_host", "labels"})
+"""These bring arrays of the host, which nobody changes, to where a tensor lives."""
 
 
-def constant_folding(graph: Graph, examples: Mapping[type[DType], object], /) -> Graph:
+def constant_folding(
+    graph: Graph, examples: Mapping[type[DType], object], /, only: Collection[str] | None = None
+) -> Graph:
     """The graph with constants for such nodes; ``examples`` has a tensor of the backend for each element type.
 
-    A node that would raise stays, so that it raises at the replay, as it does eagerly."""
+    ``only`` says which operations. A node that would raise stays, so that it raises at the replay, as it does
+    eagerly."""
     constants = dict(graph.constants)
     kept: list[Node] = []
     for node in graph.nodes:
         needed = node.inputs[1:] if node.operation in _MADE else node.inputs
         like = _like(graph, node, constants, examples)
-        if like is None or not all(number in constants for number in needed):
+        if (
+            (only is not None and node.operation not in only)
+            or like is None
+            or not all(number in constants for number in needed)
+        ):
             kept.append(node)
             continue
         try:
