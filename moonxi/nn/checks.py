@@ -6,15 +6,16 @@ braces. Whatever else may stand in an argument or an annotation is checked every
 """
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import CodeType, FunctionType
 from typing import Concatenate, cast
 
 from beartype import beartype
 from jaxtyping import TypeCheckError, jaxtyped
 
+from moonxi.errors import OperandError
 from moonxi.nn.annotations import refuse_text, resolved, shapes_in
-from moonxi.nn.findings import explained
+from moonxi.nn.findings import A_MODE, explained
 from moonxi.nn.symbolic_checks import SymbolicChecks
 from moonxi.traits import Tensor
 
@@ -61,6 +62,9 @@ def checked[S, **P, R](
             if found is None:
                 raise
             raise found from None
+        except TypeError:
+            _expect_arguments(signature, f"{name(self)}.{function.__name__}", (self, *args), kwargs)
+            raise
         after = _look(result)
         if before is not None and after is not None and len(passed) < _REMEMBERED:
             known.add(before)
@@ -68,6 +72,18 @@ def checked[S, **P, R](
         return result
 
     return call
+
+
+def _expect_arguments(
+    signature: inspect.Signature, where: str, args: tuple[object, ...], kwargs: Mapping[str, object]
+) -> None:
+    """Raise `OperandError` unless these are the arguments of that signature."""
+    try:
+        signature.bind(*args, **kwargs)
+    except TypeError as error:
+        own = ", ".join([*signature.parameters][1:])
+        advice = f"; {A_MODE}" if "'mode'" in str(error) else ""
+        raise OperandError(f"{where}: {error}: expected {where}({own}){advice}") from None
 
 
 def _check_again(function: Callable[..., object], result: object, self: object, args: tuple[object, ...]) -> None:

@@ -10,7 +10,7 @@ from moonxi.autodiff import BlasGrad, Grad, ImageGrad, levels, variable
 from moonxi.autodiff.lift import constant_beside
 from moonxi.errors import GradientError
 from moonxi.nn import tree
-from moonxi.nn.loss_function import called
+from moonxi.nn.loss_function import called, expect_mapped
 from moonxi.nn.scope import Scope, active
 from moonxi.nn.state import State
 from moonxi.settings import POSITIVE, numbers
@@ -155,6 +155,7 @@ def value_and_grad(  # the overloads are the signature
     For operations of your own, ``variable`` is that of your class of tensors under differentiation:
     ``MyGrad.variable``."""
     numbers("value_and_grad", POSITIVE, scale=scale)
+    expect_mapped("value_and_grad", batch)
     return _value_and_grad(loss, model, batch, mode, variable, frozen, scale)
 
 

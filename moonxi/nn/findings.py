@@ -3,6 +3,7 @@
 import inspect
 import re
 from collections.abc import Callable, Mapping
+from typing import Final
 
 from moonxi import shapes
 from moonxi.errors import MoonxiError, OperandError, ShapeError
@@ -12,6 +13,7 @@ from moonxi.traits import Labels, Mask, Tensor
 _PARAMETER = re.compile(r"typechecking parameter '(\w+)'")
 _BOUND = re.compile(r"axis annotation are as follows\.\s*(.*)", re.DOTALL)
 _RESULT = re.compile(r"Actual value: (.*?)\nExpected type", re.DOTALL)
+A_MODE: Final = "a mode is mx.Train(key) or mx.Eval()"
 _TENSOR = re.compile(r"(?:\w+\(\w+, )*(\w+\[\w+\] \([\d, ]*\))")
 
 
@@ -54,6 +56,8 @@ def misfit(
     )
     where = f" where {sizes}" if right_but_shape and sizes else ""
     text = f"{what}: expected {spelled(annotation, arguments)}{where}, got {described(value)}"
+    if what.endswith("argument mode"):
+        text += f"; {A_MODE}"
     return ShapeError(text) if right_but_shape else OperandError(text)
 
 
@@ -65,3 +69,16 @@ def described(value: object) -> str:
         return f"{name}[{dtype.__name__}] {shapes.show(value.shape)}"
     shape = getattr(value, "shape", None)
     return f"{name} {shapes.show(shape)}" if isinstance(shape, tuple) else f"{name} {value!r:.60}"
+
+
+def brief(value: object) -> str:
+    """What stands where something else belongs, in a few words: a function's name, a list's length."""
+    if isinstance(value, type):
+        return f"the class {value.__name__}"
+    if inspect.isroutine(value):
+        return f"the function {value.__name__}"
+    if isinstance(value, list | tuple | dict):
+        return f"a {type(value).__name__} of {len(value)}"
+    if hasattr(value, "shape"):
+        return described(value)
+    return repr(value)[:60] if value is None or isinstance(value, str | int | float) else f"a {type(value).__name__}"

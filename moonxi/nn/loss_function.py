@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Callable, Mapping
 
 from moonxi.errors import OperandError
-from moonxi.nn.findings import described
+from moonxi.nn.findings import brief, described
 
 _EXPECTED = "expected a function loss(model, batch, mode)"
 
@@ -29,6 +29,16 @@ def expect_loss(where: str, loss: object) -> None:
         else:
             advice = "has what else it needs bound by functools.partial"
         raise OperandError(f"{given}: {error}: {_EXPECTED}, which {advice}") from None
+
+
+def expect_mapped(where: str, batch: object) -> None:
+    """Raise `OperandError` unless a batch has a ``map``."""
+    if not isinstance(batch, type) and callable(getattr(batch, "map", None)):
+        return
+    advice = "Labelled(x, labels), Paired(x, y), or a dataclass of tensors of yours with map and size"
+    if isinstance(batch, list | tuple) and batch and all(hasattr(one, "map") for one in batch):
+        advice += "; several batches for one update are given one by one: step(*batches)"
+    raise OperandError(f"{where}: {brief(batch)}: expected a batch: {advice}")
 
 
 def called(

@@ -4,7 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from moonxi.errors import OptionError
+from moonxi.errors import OperandError, OptionError
+from moonxi.nn.findings import brief
+from moonxi.nn.sequential import Step
 from moonxi.optim.updating import Trainable
 from moonxi.traits import Shape, Tensor
 
@@ -58,16 +60,23 @@ def _parts(path: str) -> list[str]:
 class within:  # used as a function, compared and printed as a value
     """The parameters of parts of a model: ``within(model, model.stem, model.blocks[0])``.
 
-    The parts are layers, and mypy knows their names. Raises `OptionError` for a part that has no parameter of the
-    model."""
+    The parts are layers, and mypy knows their names. Raises `OptionError` for no part, and for one that has no
+    parameter of the model, such as an activation, and `OperandError` for what is no layer."""
 
     paths: tuple[str, ...]
 
-    def __init__[T: Tensor](self, model: Trainable[T, object], /, *parts: Trainable[T, object]) -> None:
+    def __init__[T: Tensor](self, model: Trainable[T, object], /, *parts: Trainable[T, object] | Step[T]) -> None:
         named, _ = model.named_tensors()
+        if not parts:
+            raise OptionError(f"within: no part: name at least one of this {type(model).__name__}'s")
         picked: set[int] = set()
         for number, part in enumerate(parts):
-            own = {id(one) for one in part.named_tensors()[0].values()}
+            if isinstance(part, type) or (not hasattr(part, "forward") and not hasattr(part, "named_tensors")):
+                raise OperandError(
+                    f"within: part {number}, {brief(part)}: expected a layer of the model, such as model.stem; paths "
+                    "are for named('stem')"
+                )
+            own = {id(one) for one in (part.named_tensors()[0].values() if hasattr(part, "named_tensors") else ())}
             if not own & {id(one) for one in named.values()}:
                 raise OptionError(
                     f"within: part {number}, a {type(part).__name__}, has no parameter of this {type(model).__name__}"

@@ -79,12 +79,15 @@ class Checkpoints:
     ) -> Checkpoint:
         """Write a checkpoint, and only then remove those that are not kept.
 
-        Raises `CheckpointError` if that fails: what was there before is then still there."""
+        Raises `CheckpointError` if that fails: what was there before is then still there; and, when that is written,
+        `OptionError` if there are metrics, but not the one by which the best are kept."""
         self.prepare()
         written = write_checkpoint(
             Path(self.folder), model, state, average=average, place=place, settings=settings, metrics=metrics
         )
         self._tidy(written)
+        if metrics and self.keep_best and self.metric not in metrics:
+            raise OptionError(f"Checkpoints: no metric {self.metric!r}: there are {', '.join(metrics)}")
         return written
 
     def prepare(self) -> None:

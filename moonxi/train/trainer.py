@@ -7,15 +7,15 @@ from typing import Any, Unpack, overload
 
 from moonxi.autodiff import BlasGrad, Grad, ImageGrad, variable
 from moonxi.compiled import CompileReport
-from moonxi.errors import OperandError, OptionError
+from moonxi.errors import OptionError
 from moonxi.key import Key
 from moonxi.nn import Mode, check_writable, save
-from moonxi.nn.loss_function import expect_loss
 from moonxi.optim import Ema, EmaState, MlpOptimizer, Optimizer, OptimizerState, Predicate, mean_gradients
 from moonxi.settings import flags, whole
 from moonxi.train.batches import Batches, BatchOf, Loss, Settings, TrainableModel
 from moonxi.train.callback import Callback
 from moonxi.train.checkpoints import Checkpoints
+from moonxi.train.expected import expect_around, expect_batch, expect_batches, expect_parts
 from moonxi.train.guard import not_finite
 from moonxi.train.history import Average, EpochRecord, History
 from moonxi.train.json_fields import Json
@@ -123,11 +123,7 @@ class Trainer[T: Tensor, M, B]:
         statistics are rounded to it at each step. Raises `OptionError` unless it is of the model's class.
 
         For operations of your own, ``variable`` is that of your class of tensors under differentiation."""
-        expect_loss("Trainer", loss)
-        if isinstance(optimizer, type):
-            raise OperandError(
-                f"Trainer: the class {optimizer.__name__}: expected an optimizer: {optimizer.__name__}(...)"
-            )
+        expect_parts(model, loss, optimizer, key=key, ema=ema, frozen=frozen, compile=compile)
         self._frozen = frozen
         self._ema = ema
         state, average = optimizer.init(trained(model, frozen)), None if ema is None else ema.init(model)
@@ -171,6 +167,8 @@ class Trainer[T: Tensor, M, B]:
         are then those before the step."""
         model, state, steps, average = self._now
         key = self._key.fold(steps)
+        for one in (batch, *more):
+            expect_batch("step", one)
         if not more:
             value, after = self._compute.update(model, state, average, batch, key)
             values = self._checked(value, model, batch, key)
@@ -208,9 +206,11 @@ class Trainer[T: Tensor, M, B]:
 
     def evaluate(self, data: Batches[B], /) -> dict[str, float]:
         """The loss and the named scalars over all of the data, in evaluation mode."""
+        expect_batches("evaluate", data)
         average = Average()
         model = self.averaged
         for batch in data.epoch(0):
+            expect_batch("evaluate", batch)
             one: Any = batch
             average.add(values_of(self._compute.evaluate(model, one)), one.size)
         return average.values()
@@ -219,6 +219,7 @@ class Trainer[T: Tensor, M, B]:
         """What ``forward(model, batch)`` gives for each batch of the data, in order, with the model of now, `averaged`.
 
         Each is computed when it is asked for. Nothing is recorded for differentiation, and no label is needed."""
+        expect_batches("predict", data)
         model = self.averaged
         return (forward(model, batch) for batch in data.epoch(0))
 
@@ -254,6 +255,10 @@ class Trainer[T: Tensor, M, B]:
         whole("fit", 0, epochs=epochs)
         whole("fit", 1, accumulate=accumulate)
         flags("fit", progress=progress, resume=resume)
+        expect_batches("fit", data)
+        if test is not None:
+            expect_batches("fit: test", test)
+        expect_around(callbacks=callbacks, checkpoints=checkpoints, after_epoch=after_epoch)
         if resume and checkpoints is None:
             raise OptionError("fit: resume=True without checkpoints: name the folder, checkpoints=Checkpoints(folder)")
         if save_to is not None:

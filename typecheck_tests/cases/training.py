@@ -392,6 +392,40 @@ def right_batches_of_another_loss() -> None:
     trainer.step(Pairs(mx.numpy().ones((2, 4)), mx.numpy().ones((2, 3))))
 
 
+def pair_loss[T: mx.MlpTensor](network: nn.Linear[T], pair: tuple[T, Labels[T]], mode: nn.Mode) -> T:
+    return cross_entropy(Logits(network.forward(pair[0])), pair[1])
+
+
+def wrong_tuple_as_a_batch(network: nn.Linear[Host], data: DataLoader[tuple[Host, Labels[Host]]]) -> None:
+    trainer = mx.Trainer(network, pair_loss, optim.Adam(lr=0.02), key=mx.Key(0))
+    trainer.fit(data, epochs=1)  # E: [arg-type]
+
+
+def right_tuple_as_a_batch() -> None:
+    trainer = mx.Trainer(model(), loss, optim.Adam(lr=0.02), key=mx.Key(0))
+    trainer.fit(DataLoader(dataset(), batch_size=3), epochs=1, progress=False)
+
+
+def wrong_dict_as_a_batch(network: nn.Linear[Host], samples: dict[str, Host]) -> None:
+    trainer = mx.Trainer(network, loss, optim.Adam(lr=0.02), key=mx.Key(0))
+    trainer.step(samples)  # E: [arg-type]
+
+
+def right_dict_as_a_batch() -> None:
+    trainer = mx.Trainer(model(), loss, optim.Adam(lr=0.02), key=mx.Key(0))
+    trainer.step(batch())
+
+
+def wrong_data_set_without_a_loader(network: nn.Linear[Host], data: LabelledArrays[Host]) -> None:
+    trainer = mx.Trainer(network, loss, optim.Adam(lr=0.03), key=mx.Key(0))
+    trainer.fit(data, epochs=1)  # E: [arg-type]
+
+
+def right_data_set_without_a_loader() -> None:
+    trainer = mx.Trainer(model(), loss, optim.Adam(lr=0.03), key=mx.Key(0))
+    trainer.fit(DataLoader(dataset(), batch_size=3), epochs=1, progress=False)
+
+
 def wrong_trainer_without_a_key(network: nn.Linear[Host]) -> None:
     mx.Trainer(network, loss, optim.Sgd(lr=0.1))  # E: [call-overload]
 
@@ -459,6 +493,15 @@ def right_names_as_frozen_parts() -> None:
     frozen = optim.named("bias")
     trainer = mx.Trainer(model(), loss, optim.Sgd(lr=0.1), key=mx.Key(0), frozen=frozen, ema=optim.Ema())
     assert trainer.averaged.weight.shape == (4, 3)
+
+
+def wrong_frozen_layer_of_a_sequential_elsewhere(network: nn.Sequential[Host], other: nn.Sequential[Device]) -> None:
+    print(optim.within(network, other.layers[0]))  # E: [misc] "T"  # E: [tensor-mix] NpArray[F32] and GpuTensor
+
+
+def right_frozen_layer_of_a_sequential_elsewhere() -> None:
+    network = nn.Sequential(model(), nn.Relu(), nn.Linear.init(3, 3, like=mx.numpy(), key=mx.Key(1)))
+    print(optim.within(network, network.layers[0]))
 
 
 def wrong_gradients_of_a_part_of_another_model(network: nn.Linear[Host], other: nn.Sequential[Host]) -> None:
