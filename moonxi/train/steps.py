@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, override
+from typing import Any, Final, override
 
 from moonxi.autodiff import Grad
 from moonxi.autodiff.lift import constant_beside
@@ -15,9 +15,12 @@ from moonxi.optim import Predicate, Unfrozen
 from moonxi.train.callback import Callback, Run
 from moonxi.train.precision import Precision, cast_all
 
+_FORWARDS: Final = 4
+"""How many functions to predict by are kept compiled: one that is written anew at each call is not kept for ever."""
+
 
 class Steps:
-    """The functions of a trainer: an update, gradients alone, and an evaluation.
+    """The functions of a trainer: an update, gradients alone, an evaluation, and predictions.
 
     Compiled they stay as long as that works: where one cannot be compiled, all run eagerly from then on, and a
     `CompileWarning` says why. That model, loss, optimizer and batches fit was checked where the trainer was made."""
@@ -59,41 +62,61 @@ class Steps:
             return _value(value), {name: _value(one) for name, one in named.items()}
 
         self.eager_gradients = gradients
-        self.gradients = self._chosen(gradients)
-        self.update = self._chosen(update)
-        self.advance = self._chosen(advance)
-        self.evaluate = self._chosen(evaluate)
         self._compiled = compiled
-        self._made: list[tuple[str, Callable[..., object]]] = []
+        self._asked = compiled
+        self._made: dict[str, Callable[..., object]] = {}
+        self._forwards: list[tuple[object, Callable[..., Any]]] = []
+        self.gradients = self._chosen("gradients", gradients)
+        self.update = self._chosen("update", update)
+        self.advance = self._chosen("advance", advance)
+        self.evaluate = self._chosen("evaluate", evaluate)
 
     def reports(self) -> Mapping[str, CompileReport]:
-        """What compiling came to, for each function that was called; empty if all runs eagerly."""
-        return {name: compile_report(one) for name, one in self._made} if self._compiled else {}
+        """What compiling came to, for each function that was called and is compiled."""
+        return {name: compile_report(one) for name, one in self._made.items()}
 
     @property
     def waits(self) -> bool:
         """Whether the next step is the first one that is compiled, which takes its time."""
-        return self._compiled and not self._made
+        return self._compiled and not {"gradients", "update"} & self._made.keys()
 
-    def _chosen(self, function: Callable[..., Any]) -> Callable[..., Any]:
+    def predict(self, forward: Callable[..., Any]) -> Callable[..., Any]:
+        """The function, compiled if steps were asked to be; one that cannot be changes nothing for these."""
+        if not self._asked:
+            return forward
+        for own, chosen in self._forwards:
+            if own is forward:
+                return chosen
+        chosen = self._chosen("predict", forward, alone=True)
+        self._forwards = [*self._forwards[1 - _FORWARDS :], (forward, chosen)]
+        return chosen
+
+    def _chosen(self, name: str, function: Callable[..., Any], *, alone: bool = False) -> Callable[..., Any]:
         """The function, compiled at its first call if it is to be, with itself to fall back on."""
         made: Callable[..., Any] | None = None
+        works = True
 
         def run(*arguments: Any) -> Any:
-            nonlocal made
-            if not self._compiled:
+            nonlocal made, works
+            if not works or not (alone or self._compiled):
                 return function(*arguments)
             if made is None:
                 made = compile(function)
-                self._made.append((function.__name__, made))
+                self._made[name] = made
             try:
                 return made(*arguments)
             except Exception as error:
                 reason = f"{type(error).__name__}: {error}"
             result = function(*arguments)  # a mistake of the user's is raised here, as it would be eagerly
-            self._compiled = False
+            works = False
+            if alone:
+                self._made.pop(name, None)
+            else:
+                self._compiled = False
+                self._made.clear()
             warnings.warn(
-                f"Trainer(compile=True): {function.__name__} cannot be compiled, training goes on eagerly: {reason}",
+                f"Trainer(compile=True): {name} cannot be compiled, {'it' if alone else 'training'} goes on eagerly: "
+                f"{reason}",
                 CompileWarning,
                 stacklevel=2,
             )
@@ -113,7 +136,8 @@ class FirstStep(Callback[object]):
         """A line after the first step, nothing later."""
         if self._steps is None:
             return
-        traces = [trace for report in self._steps.reports().values() for trace in report.traces]
+        steps = [report for name, report in self._steps.reports().items() if name != "predict"]
+        traces = [trace for report in steps for trace in report.traces]
         self._steps = None
         if traces:
             before, after = (

@@ -201,7 +201,8 @@ class Trainer[T: Tensor, M, B]:
         return values
 
     def compile_reports(self) -> Mapping[str, CompileReport]:
-        """With ``compile``, what it came to for the update, the evaluation and so on; empty if training is eager."""
+        """With ``compile``, what it came to for the update, the evaluation, predictions and so on; empty if all of these
+        are eager."""
         return self._compute.reports()
 
     def evaluate(self, data: Batches[B], /) -> dict[str, float]:
@@ -218,10 +219,11 @@ class Trainer[T: Tensor, M, B]:
     def predict[X, Y](self, data: Batches[X], forward: Callable[[M, X], Y], /) -> Iterator[Y]:
         """What ``forward(model, batch)`` gives for each batch of the data, in order, with the model of now, `averaged`.
 
-        Each is computed when it is asked for. Nothing is recorded for differentiation, and no label is needed."""
+        Each is computed when it is asked for. Nothing is recorded for differentiation, and no label is needed. With
+        ``compile`` the function is compiled, or runs eagerly with a `CompileWarning`; give the same one each time."""
         expect_batches("predict", data)
-        model = self.averaged
-        return (forward(model, batch) for batch in data.epoch(0))
+        model, made = self.averaged, self._compute.predict(forward)
+        return (made(model, batch) for batch in data.epoch(0))
 
     def fit(
         self,

@@ -272,6 +272,47 @@ def test_what_cannot_be_compiled_runs_eagerly_with_one_reason() -> None:
     assert weights(fallen.model) == weights(eager.model)
 
 
+def scores[T: mx.MlpTensor](model: nn.Linear[T], batch: Labelled[T]) -> tuple[losses.Logits[T], mx.Labels[T]]:
+    return losses.Logits(model.forward(batch.x)), batch.labels
+
+
+def test_predictions_are_compiled_and_those_of_an_eager_trainer() -> None:
+    one, other = trainer(compiled=False), trainer()
+    pairs = []
+    for _ in range(2):
+        pairs = list(zip(one.predict(dataset(), scores), other.predict(dataset(), scores), strict=True))
+        for (logits, labels), (others, same) in pairs:
+            np.testing.assert_allclose(logits.value.to_host(), others.value.to_host(), rtol=1e-12)
+            np.testing.assert_array_equal(labels.to_host(), same.to_host())
+    assert [trace.replays for trace in other.compile_reports()["predict"].traces] == [2 * (len(pairs) - 1) - 1, 1]
+    assert one.compile_reports() == {}
+
+
+def test_predictions_that_cannot_be_compiled_are_eager_and_the_steps_stay_compiled() -> None:
+    def to_host(model: nn.Linear[Array], batch: Labelled[Array]) -> np.ndarray:
+        return model.forward(batch.x).to_host()
+
+    one = trainer()
+    one.fit(dataset(), epochs=1, progress=False)
+    with pytest.warns(CompileWarning, match=r"predict cannot be compiled, it goes on eagerly: CompileError: to_host: "):
+        arrays = list(one.predict(dataset(), to_host))
+    assert sum(map(len, arrays)) == dataset().samples
+    list(one.predict(dataset(), to_host))  # without another warning, which would be an error
+    assert list(one.compile_reports()) == ["update"]
+
+
+def test_a_function_that_is_written_anew_each_time_is_not_kept_for_ever() -> None:
+    one = trainer()
+    for _ in range(10):
+
+        def forward(model: nn.Linear[Array], batch: Batch) -> Array:
+            return model.forward(batch.x)
+
+        (first, *_) = one.predict(dataset(), forward)
+        assert first.shape == (8, 3)
+    assert len(one._compute._forwards) == 4
+
+
 def test_the_first_step_says_what_compiling_came_to_and_later_ones_do_not(capsys: pytest.CaptureFixture[str]) -> None:
     one = trainer()
     one.fit(dataset(), epochs=2)
