@@ -30,10 +30,18 @@ def _part_beside(path: Path) -> Path:
 
 
 def write_whole(operation: str, path: Path, data: bytes, /) -> None:
+    """What `replace_whole` does; raises `CheckpointError`, as ``operation``, if any of this fails."""
+    try:
+        replace_whole(path, data)
+    except (OSError, ValueError) as error:
+        raise CheckpointError(f"{operation}: {path}: cannot be written: {reason(error)}") from error
+
+
+def replace_whole(path: Path, data: bytes, /) -> None:
     """Write a file beside its place, synchronise and rename it, and synchronise the folder.
 
-    Raises `CheckpointError`, as ``operation``, if any of this fails; an older file of that name is then still there, or
-    the new one."""
+    Raises OSError, or ValueError for a path that no file system takes; an older file of that name is then still there,
+    or the new one."""
     part = _part_beside(path)
     try:
         descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
@@ -46,12 +54,10 @@ def write_whole(operation: str, path: Path, data: bytes, /) -> None:
             os.close(descriptor)
         os.replace(part, path)
         _synchronise(path.parent)
-    except BaseException as error:  # also an interrupt leaves nothing behind
+    except BaseException:  # also an interrupt leaves nothing behind
         with suppress(OSError, ValueError):
             part.unlink(missing_ok=True)
-        if not isinstance(error, OSError | ValueError):
-            raise
-        raise CheckpointError(f"{operation}: {path}: cannot be written: {reason(error)}") from error
+        raise
 
 
 def reason(error: OSError | ValueError, /) -> str:

@@ -44,8 +44,9 @@ def confusion(matrix: ConfusionMatrix, names: Sequence[str] | None = None, /) ->
     if classes <= _LARGEST_WITH_NUMBERS:
         labels = list(names) if names is not None else [str(one) for one in range(classes)]
         long = max(map(len, labels)) > 3
-        axes.set_xticks(range(classes), labels, rotation=45 if long else 0, ha="right" if long else "center")
-        axes.set_yticks(range(classes), labels)
+        side = "right" if long else "center"
+        axes.set_xticks(range(classes), labels, rotation=45 if long else 0, ha=side, parse_math=False)
+        axes.set_yticks(range(classes), labels, parse_math=False)  # a dollar in a name is a dollar
         for row, column in zip(*np.nonzero(counts), strict=True):
             colour = "white" if share[row, column] > 0.5 else "black"
             axes.text(column, row, f"{counts[row, column]}", ha="center", va="center", color=colour, fontsize=7)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, override
 
 from moonxi.errors import DataError
+from moonxi.sight.pace import Pace
 from moonxi.sight.picture import check_can_draw, drawn, format_of, new_figure, write_picture
 from moonxi.train import Callback, EpochRecord, History, Run
 
@@ -25,17 +26,25 @@ def draw_curves(records: Sequence[EpochRecord], path: str | os.PathLike[str], /)
 
 
 class Curves(Callback[object]):
-    """Draws the curves of a run at its end, also after Ctrl-C: see `draw_curves`. A run of no epoch has none.
+    """Draws the curves of a run: see `draw_curves`. A run of no epoch has none.
 
-    Raises `DataError` before the first step if that will not be possible."""
+    They are drawn anew after each epoch, unless that would take more than a tenth of the time, and at the end, also
+    after Ctrl-C. Raises `DataError` before the first step if that will not be possible."""
 
     def __init__(self, path: str | os.PathLike[str], /) -> None:
         self.path = Path(path)
         format_of("Curves", self.path)
+        self._pace = Pace()
 
     @override
     def on_start(self, run: Run[object], /) -> None:
         check_can_draw("Curves", self.path)
+
+    @override
+    def on_epoch(self, run: Run[object], record: EpochRecord, /) -> None:
+        if self._pace.due:
+            with self._pace.counted():
+                draw_curves(run.records, self.path)
 
     @override
     def on_end(self, run: Run[object], history: History, /) -> None:
@@ -69,7 +78,8 @@ def _panel(axes: "Axes", name: str, records: Sequence[EpochRecord]) -> None:
     ):
         if any(value == value for value in values):  # NaN is the one number that is not itself
             axes.plot([record.epoch + 1 for record in records], values, marker=".", color=colour, label=label)
-    axes.set(xlabel="epoch", title=name)
+    axes.set(xlabel="epoch")
+    axes.set_title(name, parse_math=False)  # a dollar is a dollar
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.grid(alpha=0.3)
     axes.spines[["top", "right"]].set_visible(False)

@@ -36,11 +36,15 @@ figcaption .sure { color: #536072; }
 """
 
 
-def page(title: str, state: str, sections: Iterable[str], /) -> str:
-    """The whole page; ``state`` is a line under the title. Sections are HTML, the others are text."""
+def page(title: str, state: str, sections: Iterable[str], /, *, refresh: int | None = None) -> str:
+    """The whole page; ``state`` is a line under the title. Sections are HTML, the others are text.
+
+    A browser reads it anew every ``refresh`` seconds."""
+    again = "" if refresh is None else f'<meta http-equiv="refresh" content="{refresh}">\n'
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"{again}"
         f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<main>\n"
         f'<h1>{escape(title)}</h1>\n<p class="state">{escape(state)}</p>\n'
         f"{''.join(sections)}</main>\n</body>\n</html>\n"

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from moonxi.errors import DataError, OptionError
-from moonxi.whole_file import reason, try_writing
+from moonxi.whole_file import reason, replace_whole, try_writing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -57,8 +57,8 @@ def check_can_draw(what: str, path: Path, /) -> None:
 
 
 def write_picture(what: str, path: Path, content: bytes, /) -> None:
-    """Write a file. Raises `DataError`, as ``what``, if that fails."""
+    """Write a file: whoever looks at it sees the old one or the new one, whole. Raises `DataError`, as ``what``."""
     try:
-        path.write_bytes(content)
+        replace_whole(path, content)
     except (OSError, ValueError) as error:
         raise DataError(f"{what}: {path}: cannot be written: {reason(error)}") from error

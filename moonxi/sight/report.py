@@ -12,6 +12,7 @@ from moonxi.metrics import ConfusionMatrix
 from moonxi.nn import Module
 from moonxi.sight.confusion import confusion as confusion_figure
 from moonxi.sight.curves import curves
+from moonxi.sight.pace import Pace
 from moonxi.sight.page import facts, figures, inline_svg, page, preformatted, section, table
 from moonxi.sight.picture import check_can_draw, drawn, write_picture
 from moonxi.sight.sample import Sample, data_uri
@@ -22,13 +23,15 @@ from moonxi.traits import Tensor
 
 
 class Report[M](Callback[M]):
-    """Writes a page at the end of a run, also after Ctrl-C: numbers, curves, predictions, settings, environment.
+    """Writes a page of a run: numbers, curves, predictions, settings, environment.
 
-    The page is one file, which opens anywhere and asks nothing of a network. ``samples`` gives predictions to look at
-    and ``confusion`` the counts of classes, of the model that is evaluated; ``names`` are those of the classes.
+    It is written anew after each epoch, unless that would take more than a tenth of the time, and at the end, also
+    after Ctrl-C; until then a browser that shows it looks each half minute for a newer one. The page is one file, which
+    opens anywhere and asks nothing of a network. ``samples`` gives predictions to look at and ``confusion`` the counts
+    of classes, of the model that is evaluated; ``names`` are those of the classes.
 
-    Raises `DataError` before the first step if matplotlib is missing or the file cannot be written, and at the end if
-    Pillow is, for images."""
+    Raises `DataError` before the first step if matplotlib is missing or the file cannot be written, and after the first
+    epoch if Pillow is, for images."""
 
     def __init__(
         self,
@@ -45,19 +48,30 @@ class Report[M](Callback[M]):
         self._samples = samples
         self._confusion = confusion
         self._names = names
+        self._pace = Pace()
 
     @override
     def on_start(self, run: Run[M], /) -> None:
         check_can_draw("Report", self.path)
 
     @override
+    def on_epoch(self, run: Run[M], record: EpochRecord, /) -> None:
+        if self._pace.due:
+            with self._pace.counted():
+                self._write(run, f"in training, after {run.steps:,} steps", refresh=True)
+
+    @override
     def on_end(self, run: Run[M], history: History, /) -> None:
+        self._write(run, _state(history, run.steps))
+
+    def _write(self, run: Run[M], state: str, *, refresh: bool = False) -> None:
         model = run.averaged
         write_report(
             self.path,
             run.records,
             title=self.title,
-            state=_state(history, run.steps),
+            state=state,
+            refresh=refresh,
             settings=run.settings,
             summary=model.summary() if isinstance(model, Module) else "",
             tensors=_tensors(model) if isinstance(model, Module) else "",
@@ -80,8 +94,12 @@ def write_report(
     samples: Sequence[Sample] = (),
     confusion: ConfusionMatrix | None = None,
     names: Sequence[str] | None = None,
+    refresh: bool = False,
 ) -> None:
-    """Write the page of a `Report` of what is there; what is empty or None is left out."""
+    """Write the page of a `Report` of what is there; what is empty or None is left out.
+
+    With ``refresh`` a browser that shows it looks each half minute for a newer one. The file is exchanged as a whole.
+    """
     sections: list[str] = []
     if records:
         sections.append(section("Result", figures(_figures(records))))
@@ -101,7 +119,7 @@ def write_report(
     where = {"system": platform.platform(), **environment(), **({"tensors": tensors} if tensors else {})}
     sections.append(section("Environment", facts(where.items())))
     now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-    content = page(title, f"{state}, {now}" if state else now, sections)
+    content = page(title, f"{state}, {now}" if state else now, sections, refresh=30 if refresh else None)
     write_picture("report", Path(path), content.encode())
 
 

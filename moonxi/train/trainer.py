@@ -201,8 +201,7 @@ class Trainer[T: Tensor, M, B]:
         return values
 
     def compile_reports(self) -> Mapping[str, CompileReport]:
-        """With ``compile``, what it came to for the update, the evaluation, predictions and so on; empty if all of these
-        are eager."""
+        """With ``compile``, what it came to for the update, the evaluation and so on; what is eager is left out."""
         return self._compute.reports()
 
     def evaluate(self, data: Batches[B], /) -> dict[str, float]:

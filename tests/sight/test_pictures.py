@@ -11,6 +11,7 @@ from PIL import Image
 
 from moonxi.errors import DataError, OptionError
 from moonxi.sight import Curves, Report, draw_confusion, draw_curves
+from moonxi.train import EpochRecord
 from tests.sight.runs import LOADER, NAMES, RECORDS, matrix
 from tests.train.test_trainer import new_trainer
 
@@ -56,6 +57,14 @@ def test_a_confusion_matrix_has_names_and_counts(tmp_path: Path) -> None:
     assert [one for one in found if one in NAMES] == [*NAMES, *NAMES]
     assert sorted(one for one in found if re.fullmatch(r"\d+", one)) == ["1", "1", "1", "1", "2"]
     assert {"predicted", "true"} <= set(found)
+
+
+def test_dollars_in_names_are_dollars(tmp_path: Path) -> None:
+    costs = [EpochRecord(0, 7, {"$per_$hour": 1.0, r"$\no{": 2.0}, {}, 1.5, 50)]
+    draw_curves(costs, tmp_path / "curves.svg")
+    assert {"$per_$hour", r"$\no{"} <= set(texts(tmp_path / "curves.svg"))
+    draw_confusion(matrix(3), tmp_path / "confusion.svg", names=("$a$", "$b_", "c^$d$"))
+    assert {"$a$", "$b_", "c^$d$"} <= set(texts(tmp_path / "confusion.svg"))
 
 
 def test_many_classes_are_drawn_without_numbers(tmp_path: Path) -> None:

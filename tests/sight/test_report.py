@@ -1,11 +1,14 @@
 """The report of a run: one page, with all of it, and of what it shows nothing is taken for HTML."""
 
+import os
 import re
 import sys
 from base64 import b64decode
+from errno import ENOSPC
 from html.parser import HTMLParser
 from io import BytesIO
 from pathlib import Path
+from typing import override
 
 import numpy as np
 import pytest
@@ -15,8 +18,9 @@ import moonxi as mx
 from moonxi import optim
 from moonxi.errors import DataError, OptionError, ShapeError
 from moonxi.sight import Report, Sample, classified, write_report
+from moonxi.sight.picture import write_picture
 from moonxi.sight.sample import data_uri
-from moonxi.train import EarlyStopping, EpochRecord
+from moonxi.train import Callback, EarlyStopping, EpochRecord, Run
 from tests.sight.runs import LOADER, NAMES, RECORDS, counts, matrix, samples, scores
 from tests.train.test_trainer import CPU, loss, new_model, new_trainer
 
@@ -91,8 +95,63 @@ def test_a_report_says_how_the_run_ended_and_shows_the_averaged_model(tmp_path: 
     report = Report(tmp_path / "report.html", samples=look)
     trainer.fit(LOADER, epochs=5, progress=False, callbacks=[EarlyStopping(patience=1), report])
     assert "stopped after 14 steps: loss was not better for 1 epochs, 2" in report.path.read_text(encoding="utf-8")
-    assert [type(one) for one in seen] == [type(trainer.model)]
-    assert seen[0] is not trainer.model
+    assert {type(one) for one in seen} == {type(trainer.model)}
+    assert all(one is not trainer.model for one in seen)
+
+
+class Pages(Callback[object]):
+    """Keeps the page as it is after each epoch."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.seen: list[str] = []
+
+    @override
+    def on_epoch(self, run: Run[object], record: EpochRecord, /) -> None:
+        self.seen.append(self.path.read_text(encoding="utf-8"))
+
+
+def test_the_page_is_there_after_each_epoch_and_looks_for_a_newer_one_until_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("moonxi.sight.pace._SHARE", 0.0)
+    report = Report[object](tmp_path / "report.html")
+    pages = Pages(report.path)
+    new_trainer().fit(LOADER, epochs=2, progress=False, callbacks=[report, pages])
+    for epoch, text in enumerate(pages.seen, start=1):
+        assert f"in training, after {7 * epoch} steps, 2" in text
+        assert '<meta http-equiv="refresh" content="30">' in text
+        assert f"<tr><td>{epoch}</td><td>{7 * epoch}</td>" in text  # in the table of epochs
+    last = report.path.read_text(encoding="utf-8")
+    assert "ended after 14 steps" in last
+    assert "http-equiv" not in last
+    assert [one.name for one in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_a_page_that_takes_longer_than_a_tenth_of_the_time_waits_for_a_later_epoch(tmp_path: Path) -> None:
+    report = Report[object](tmp_path / "report.html")
+    pages = Pages(report.path)
+    new_trainer().fit(LOADER, epochs=3, progress=False, callbacks=[report, pages])  # of a few milliseconds each
+    assert ["after 7 steps" in text for text in pages.seen] == [True, True, True]
+
+
+@pytest.mark.parametrize("call", ["open", "write", "fsync", "replace"])
+def test_a_page_that_cannot_be_exchanged_leaves_the_older_one(
+    call: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "report.html"
+    write_report(path, RECORDS[:1])
+    before = path.read_bytes()
+
+    def full(*arguments: object) -> None:
+        raise OSError(ENOSPC, os.strerror(ENOSPC))
+
+    monkeypatch.setattr(os, call, full)
+    with pytest.raises(DataError, match=r"^report: .*report\.html: cannot be written: No space left on device$"):
+        write_picture("report", path, b"new")
+    monkeypatch.undo()
+    assert path.read_bytes() == before
+    assert [one.name for one in tmp_path.iterdir()] == ["report.html"]
 
 
 def test_what_is_not_there_is_left_out(tmp_path: Path) -> None:
