@@ -6,9 +6,32 @@ A tensor class of a device that can has a method ``recording``.
 from collections.abc import Callable, Sequence
 from typing import Protocol, runtime_checkable
 
-type Mark = Callable[[Sequence[int]], None]
-"""It is called with the places of outputs right before the operation that computes them, and with none right after."""
-type Program = Callable[[Sequence[object], Mark], list[object]]
+
+class Notes(Protocol):
+    """What a program says of its operations while they are written down."""
+
+    def start(self, constants: Sequence[object], /) -> None:
+        """Called before the first operation, with what is there at each replay, whatever the inputs are."""
+        ...
+
+    def mark(self, places: Sequence[int], /) -> None:
+        """Called with the places of outputs right before the operation that computes them, and with none after."""
+        ...
+
+    def work(
+        self, branch: int, operands: Sequence[object], do: Callable[[Sequence[object]], list[object]], /
+    ) -> list[object]:
+        """The results of an operation, which is done on a branch once its operands are there.
+
+        Operations on different branches may be done at the same time, those on one are done in turn."""
+        ...
+
+    def join(self) -> None:
+        """From now on everything is done after what was done on any branch; it is called at the end."""
+        ...
+
+
+type Program = Callable[[Sequence[object], Notes], list[object]]
 """From inputs, tensors and keys, to outputs, tensors all: the same operations each time."""
 
 
@@ -29,10 +52,13 @@ class Recording(Protocol):
 class WithRecording(Protocol):
     """A tensor of a device that can write down its work."""
 
-    def recording(self, program: Program, outputs: Sequence[object], /, *, tuned: bool) -> Recording | None:
+    def recording(
+        self, program: Program, outputs: Sequence[object], /, *, branches: int, tuned: bool
+    ) -> Recording | None:
         """A recording of the program, made when it is first run; None if there can be none.
 
-        With ``tuned`` the device may first try which of several ways to compute an operation is the fastest.
+        The program uses so many branches. With ``tuned`` the device may first try which of several ways to compute an
+        operation is the fastest.
 
         ``outputs`` are those of a first call: what comes in next as it came out then is taken to be handed on from call
         to call, as the parameters of a model are."""

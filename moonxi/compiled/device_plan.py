@@ -6,12 +6,13 @@ Random keys are folded on the host before; the device is given the words.
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
+from moonxi.compiled.branches import BRANCHES, scheduled
 from moonxi.compiled.clusters import clustered
 from moonxi.compiled.graph import Graph
 from moonxi.compiled.interpreter import computed, interpreted
 from moonxi.compiled.optimising import Pass
 from moonxi.formulas import Formula
-from moonxi.recording import Mark, Recording, WithRecording
+from moonxi.recording import Notes, Recording, WithRecording
 
 
 class DevicePlan:
@@ -26,14 +27,19 @@ class DevicePlan:
         needed = {number for node in on_device for number in node.inputs}.union(tensors)
         taken = tuple(number for number in (*graph.inputs, *keys) if number in needed)
         work = replace(graph, inputs=taken, nodes=tuple(on_device), outputs=tuple(tensors))
-        self.work = work if "fusion" in without else clustered(work)
+        work = work if "fusion" in without else clustered(work)
+        schedule = scheduled(work, 1 if "branches" in without else BRANCHES)
+        self.work = schedule.graph if schedule.count > 1 else work
+        self._branches = schedule.branches if schedule.count > 1 else None
         firsts = [
             one for one, number in zip(outputs, graph.outputs, strict=True) if graph.specs[number].dtype is not None
         ]
-        self._recording: Recording | None = like.recording(self._program, firsts, tuned="tuned_plans" not in without)
+        self._recording: Recording | None = like.recording(
+            self._program, firsts, branches=schedule.count, tuned="tuned_plans" not in without
+        )
 
-    def _program(self, inputs: Sequence[object], mark: Mark) -> list[object]:
-        return interpreted(self.work, inputs, mark=mark)
+    def _program(self, inputs: Sequence[object], notes: Notes) -> list[object]:
+        return interpreted(self.work, inputs, notes=notes, branches=self._branches)
 
     @property
     def fusions(self) -> tuple[int, ...]:

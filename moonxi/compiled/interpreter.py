@@ -1,10 +1,10 @@
 """Replay of a graph node by node, on any tensor class: what every faster way is compared with."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import cast
 
 from moonxi.compiled.graph import Array, Graph, Node, Operand, with_operands
-from moonxi.recording import Mark
+from moonxi.recording import Notes
 from moonxi.traits import Labels, Mask, Tensor
 
 
@@ -18,31 +18,51 @@ def interpreted(
     look: Callable[[int, object], None] = _ignore,
     /,
     *,
-    mark: Mark | None = None,
+    notes: Notes | None = None,
+    branches: Mapping[int, int] | None = None,
 ) -> list[object]:
     """The outputs for other inputs. Values are let go after their last use; ``look`` sees each result before.
 
-    ``mark`` is told of the operations that compute outputs."""
+    ``notes`` are told of the operations that compute outputs, and where ``branches`` says on which each node is to be
+    done, by its first result, they do it."""
     values: dict[int, object] = {**graph.constants, **dict(zip(graph.inputs, inputs, strict=True))}
     last = last_uses(graph)
-    marked = {} if mark is None else {number: place for place, number in enumerate(graph.outputs)}
+    marked: dict[int, int] = {}
+    if notes is not None:
+        notes.start(list(graph.constants.values()))
+        marked = {number: place for place, number in enumerate(graph.outputs)}
     for place, node in enumerate(graph.nodes):
-        if mark is not None:
-            mark([marked[number] for number in node.results if number in marked])
+        if notes is not None:
+            notes.mark([marked[number] for number in node.results if number in marked])
         try:
-            results = computed(node, values)
+            if notes is None or branches is None:
+                results = computed(node, values)
+            else:
+                results = _on_branch(node, values, notes, branches[node.results[0]])
         except Exception as error:
             error.add_note(f"in the compiled step: {node.operation} of {node.line}")
             raise
-        if mark is not None:
-            mark(())
+        if notes is not None:
+            notes.mark(())
         values.update(zip(node.results, results, strict=True))
         for number, result in zip(node.results, results, strict=True):
             look(number, result)
         for number in last.get(place, ()):
             del values[number]
+    if notes is not None:
+        notes.join()
     apart = set(set_apart(graph))
     return [_apart(values[number]) if n in apart else values[number] for n, number in enumerate(graph.outputs)]
+
+
+def _on_branch(node: Node, values: Mapping[int, object], notes: Notes, branch: int) -> list[object]:
+    """The results of a node that is done on a branch, on the operands as they are seen there."""
+    numbers = list(dict.fromkeys(node.inputs))
+
+    def do(operands: Sequence[object]) -> list[object]:
+        return computed(node, dict(zip(numbers, operands, strict=True)))
+
+    return notes.work(branch, [values[number] for number in numbers], do)
 
 
 def set_apart(graph: Graph) -> list[int]:

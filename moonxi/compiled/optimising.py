@@ -31,6 +31,7 @@ type Pass = Literal[
     "memory_plan",
     "numba",
     "tuned_plans",
+    "branches",
 ]
 """What can be left out, to look for a fault: passes on the graph, what is computed together, and how it is planned."""
 PASSES: Final[tuple[str, ...]] = get_args(Pass.__value__)

@@ -1,6 +1,6 @@
 """An array of the host that is compiled as a tensor of a device is: it computes formulas, and repeats a program."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -38,8 +38,8 @@ class DeviceArray[D: Floating](NpArray[D]):
             made += [values[number].sum() for number in formula.sums]
         return tuple(made)
 
-    def recording(self, program: Program, outputs: Sequence[object], /, *, tuned: bool) -> "Repeated":
-        return Repeated(program)
+    def recording(self, program: Program, outputs: Sequence[object], /, *, branches: int, tuned: bool) -> "Repeated":
+        return Repeated(program, branches)
 
 
 class Repeated:
@@ -47,17 +47,35 @@ class Repeated:
 
     bytes = 1
 
-    def __init__(self, program: Program) -> None:
-        self._program = program
+    def __init__(self, program: Program, branches: int) -> None:
+        self._program, self._branches = program, branches
         self.marked: list[int] = []
+        self.joined = True
 
     def run(self, inputs: Sequence[object], /) -> list[object] | None:
         self.marked = []
-        found = self._program(inputs, self.marked.extend)
+        found = self._program(inputs, self)
+        assert self.joined
         # Each output of the device is announced, but for inputs that come out as they are.
         assert len(set(self.marked)) == len(self.marked)
         assert set(self.marked) <= set(range(len(found)))
         return found
+
+    def start(self, constants: Sequence[object], /) -> None:
+        assert not self.marked
+
+    def mark(self, places: Sequence[int], /) -> None:
+        self.marked += places
+
+    def work(
+        self, branch: int, operands: Sequence[object], do: Callable[[Sequence[object]], list[object]], /
+    ) -> list[object]:
+        assert 0 <= branch < self._branches
+        self.joined = False
+        return do(operands)
+
+    def join(self) -> None:
+        self.joined = True
 
 
 def device(dtype: type[Floating]) -> DeviceArray[Any]:

@@ -44,9 +44,11 @@ class GpuTensor[D: Floating](CudaImage[D]):
         spaces += [self.space] * len(formula.sums)
         return tuple(type(self)(one, where) for one, where in zip(found, spaces * len(members), strict=True))
 
-    def recording(self, program: Program, outputs: Sequence[object], /, *, tuned: bool) -> CudaRecording | None:
+    def recording(
+        self, program: Program, outputs: Sequence[object], /, *, branches: int, tuned: bool
+    ) -> CudaRecording | None:
         """What repeats a program as a CUDA graph; None with ``debug=True``, which waits for the device."""
-        return None if self.space.debug else CudaRecording(self.space, program, outputs, tuned=tuned)
+        return None if self.space.debug else CudaRecording(self.space, program, outputs, branches=branches, tuned=tuned)
 
     # -- sharing memory with other libraries ------------------------------------------------------------------
 

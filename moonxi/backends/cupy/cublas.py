@@ -58,11 +58,11 @@ def _eager() -> Calls:
 @contextmanager
 def in_recording(recorded: Calls) -> Iterator[None]:
     """Within, the products of this thread are made by these calls."""
-    _current.recording = recorded
+    before, _current.recording = _current.recording, recorded
     try:
         yield
     finally:
-        _current.recording = None
+        _current.recording = before
 
 
 class Handle:

@@ -4,7 +4,9 @@ Everything lies with the channels last. Only engines whose results have the same
 `F32` without ``tf32=True`` only those that multiply in single precision. What has no plan is left to `convolution`.
 """
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache, partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Literal
@@ -32,6 +34,25 @@ _streams: dict[int, int] = {}
 """The stream on which each handle works."""
 
 
+class _Here(threading.local):
+    """What this thread is doing."""
+
+    branch = 0
+
+
+_here = _Here()
+
+
+@contextmanager
+def on_branch(number: int) -> Iterator[None]:
+    """Within, this thread's convolutions are made by the handle of a branch: one for each stream of a recording."""
+    before, _here.branch = _here.branch, number
+    try:
+        yield
+    finally:
+        _here.branch = before
+
+
 class Plan:
     """A convolution as cuDNN executes it."""
 
@@ -46,7 +67,7 @@ class Plan:
 
         if space.device.several:
             space.device.enter()
-        handle = _handle(space.device.index)
+        handle = _handle(space.device.index, _here.branch)
         stream = space.device.stream().ptr
         if _streams.get(handle) != stream:
             cudnn.set_stream(handle=handle, stream=stream)
@@ -88,7 +109,7 @@ def _made(kind: Kind, conv: Conv2d[int], space: Space, *, tuned: bool) -> Plan |
     kinds = cudnn.data_type
     element = kinds.FLOAT if space.element is F32 else kinds.HALF if space.element is F16 else kinds.BFLOAT16
     try:
-        graph = _graph(kind, conv, element, _handle(space.device.index))
+        graph = _graph(kind, conv, element, _handle(space.device.index, 0))
         graph.create_execution_plans([cudnn.heur_mode.A, cudnn.heur_mode.B, cudnn.heur_mode.FALLBACK])
         unwanted = [cudnn.numerical_note.NONDETERMINISTIC]
         if space.element is F32 and not space.tf32:
@@ -188,8 +209,8 @@ def _is_there() -> bool:
 
 
 @cache
-def _handle(index: int) -> int:
-    """The cuDNN handle of a GPU."""
+def _handle(index: int, branch: int) -> int:
+    """The cuDNN handle of a GPU for a branch."""
     import cudnn
 
     return cudnn.create_handle()

@@ -6,8 +6,10 @@ and out after. Memory within a graph comes from a pool of its own.
 """
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 from weakref import ref
 
@@ -15,16 +17,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from moonxi.backends.cupy import cublas, tuning
+from moonxi.backends.cupy.branches import Branches
 from moonxi.backends.cupy.lease import Lease, Slot
 from moonxi.backends.cupy.memory import DeviceArray, Space
 from moonxi.backends.cupy.random import StoredKey
 from moonxi.backends.cupy.tensor import CudaTensor
 from moonxi.dtypes import Floating
 from moonxi.key import Key
-from moonxi.recording import Mark, Program
+from moonxi.recording import Program
 
 if TYPE_CHECKING:
-    from cupy.cuda import Graph, MemoryPointer, MemoryPool, Stream
+    from cupy.cuda import Graph, MemoryPointer, Stream
 
 type Tensor = CudaTensor[Floating]
 
@@ -32,20 +35,22 @@ type Tensor = CudaTensor[Floating]
 class CudaRecording:
     """A program for inputs of given shapes, written down at the second call of its step."""
 
-    def __init__(self, space: Space, program: Program, outputs: Sequence[object], *, tuned: bool) -> None:
-        self._device, self._program, self._tuned = space.device, program, tuned
+    def __init__(
+        self, space: Space, program: Program, outputs: Sequence[object], *, branches: int, tuned: bool
+    ) -> None:
+        self._device, self._program, self._tuned, self._count = space.device, program, tuned, branches
         # Held until the second call, so that no other array can be taken for one of these.
         self._first: list[object] = [one.data if isinstance(one, CudaTensor) else None for one in outputs]
         self._graphs: list[Graph] = []
-        self._pool: MemoryPool | None = None
+        self._branches: Branches | None = None
         self._wanted: list[Slot] = []
         self._last_stream: Stream | None = None
         self._is_refused = False
 
     @property
     def bytes(self) -> int:
-        """The memory of the pool."""
-        return 0 if self._pool is None else self._pool.total_bytes()
+        """The memory of the pools."""
+        return 0 if self._branches is None else self._branches.bytes
 
     # -- running -------------------------------------------------------------------------------------------------
 
@@ -62,7 +67,7 @@ class CudaRecording:
             try:
                 self._record(inputs)
             except Exception as error:
-                self._graphs, self._is_refused, self._pool = [], True, None
+                self._graphs, self._is_refused, self._branches = [], True, None
                 warnings.warn(
                     f"compile: the step cannot be captured as a CUDA graph, and runs operation by operation: {error}",
                     stacklevel=2,
@@ -143,7 +148,7 @@ class CudaRecording:
     # -- recording -----------------------------------------------------------------------------------------------
 
     def _record(self, inputs: Sequence[object]) -> None:
-        from cupy.cuda import Event, MemoryPool, Stream, using_allocator
+        from cupy.cuda import Event, Stream, using_allocator
 
         outputs = {id(array): place for place, array in enumerate(self._first) if array is not None}
         by_output: dict[int, int] = {}
@@ -154,10 +159,10 @@ class CudaRecording:
         self._place_in_set = {place: n for n, (_, place) in enumerate(self._handed)}
         self._keys = [number for number, one in enumerate(inputs) if isinstance(one, Key)]
         self._first = []
-        self._pool = pool = MemoryPool()
         before, stream = Event(disable_timing=True), Stream(non_blocking=True)
         before.record(self._device.stream())
         stream.wait_event(before)
+        self._branches = branches = Branches(stream, self._count)
         _ = self._device.fault  # its memory is not of the pool
         self._device.labels_were_read, labels_were_read = False, self._device.labels_were_read
         with using_allocator(self._allocate), stream:
@@ -169,13 +174,10 @@ class CudaRecording:
                 for number, one in enumerate(inputs)
                 if isinstance(one, CudaTensor) and number not in handed_numbers
             }
-            self._words = pool.malloc(16 * max(1, len(self._keys)))
+            self._words = branches.allocate(16 * max(1, len(self._keys)))
             self._leases: list[ref[Lease] | None] = [None, None]
             self._fill(inputs)
-            workspace = pool.malloc(cublas.WORKSPACE)
-            handle = cublas.Handle(stream.ptr, workspace.ptr)
-            self._library = workspace, handle
-            with cublas.in_recording(handle.calls()), tuning.wanted(self._tuned):
+            with cublas.in_recording(branches.calls), tuning.wanted(self._tuned):
                 self._work(inputs, 0)  # compiles kernels, and gives the pool what it needs
                 stream.synchronize()
                 self._kept: list[list[DeviceArray | None]] = []
@@ -205,15 +207,16 @@ class CudaRecording:
 
     def _work(self, inputs: Sequence[object], place: int) -> list[DeviceArray | None]:
         """Run the program from one set to the other. What is not handed on stays where it is, and is given."""
+        assert self._branches is not None
         target = self._sets[1 - place]
-        mark = self._mark_for(target)
-        results = [_tensor(one) for one in self._program(self._stand_ins(inputs, place), mark)]
+        notes = _Notes(self._branches, partial(self._mark, target))
+        results = [_tensor(one) for one in self._program(self._stand_ins(inputs, place), notes)]
         self._outputs = [(type(one), one.space, self._place_in_set.get(n, -1)) for n, one in enumerate(results)]
         kept: list[DeviceArray | None] = []
         for output, (one, (_, _, number)) in enumerate(zip(results, self._outputs, strict=True)):
-            mark((output,))
+            self._mark(target, (output,))
             _ = one.data.pointer  # a product that is pending is computed now
-            mark(())
+            self._mark(target, ())
             kept.append(one.data if number < 0 else None)
         self._hand_on(
             [
@@ -252,23 +255,43 @@ class CudaRecording:
 
     # -- memory --------------------------------------------------------------------------------------------------
 
-    def _mark_for(self, target: list[Slot]) -> Mark:
-        """What has the next result put where it is going to be handed on from."""
-
-        def mark(places: Sequence[int]) -> None:
-            numbers = [number for place in places if (number := self._place_in_set.get(place)) is not None]
-            self._wanted = [target[number] for number in numbers]
-
-        return mark
+    def _mark(self, target: list[Slot], places: Sequence[int]) -> None:
+        """Have the next results put where they are going to be handed on from."""
+        numbers = [number for place in places if (number := self._place_in_set.get(place)) is not None]
+        self._wanted = [target[number] for number in numbers]
 
     def _allocate(self, size: int) -> "MemoryPointer":
-        """Memory of the pool; for a result that is to be handed on, that of its slot."""
-        assert self._pool is not None
+        """Memory of the pools; for a result that is to be handed on, that of its slot."""
+        assert self._branches is not None
         for place, slot in enumerate(self._wanted):
             if slot.bytes == size:
                 del self._wanted[place]
                 return slot.memory
-        return self._pool.malloc(size)
+        return self._branches.allocate(size)
+
+
+@dataclass(frozen=True, slots=True)
+class _Notes:
+    """What the program says of its operations."""
+
+    branches: Branches
+    mark: Callable[[Sequence[int]], None]
+
+    def start(self, constants: Sequence[object]) -> None:
+        """Products that are pending are computed before anything is, in memory that is nobody's else."""
+        for one in constants:
+            if isinstance(one, CudaTensor):
+                _ = one.data.pointer
+        self.branches.start()
+
+    @property
+    def work(self) -> Callable[[int, Sequence[object], Callable[[Sequence[object]], list[object]]], list[object]]:
+        """On a branch."""
+        return self.branches.work
+
+    def join(self) -> None:
+        """The first branch waits for all."""
+        self.branches.join()
 
 
 def _tensor(one: object) -> Tensor:

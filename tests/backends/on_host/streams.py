@@ -1,5 +1,10 @@
-"""Streams, memory and CUDA graphs of a GPU that is none: work is done at once, or written down for a graph."""
+"""Streams, memory and CUDA graphs of a GPU that is none: work is done at once, or written down for a graph.
 
+A graph knows what each piece of work waits for, and nothing else: it is launched in another order each time that this
+allows, so that what should have waited is seen to be wrong.
+"""
+
+import random
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Self
@@ -46,14 +51,49 @@ class MemoryPool:
         return self.taken
 
 
-class Graph:
-    def __init__(self, work: list[Work]) -> None:
-        self.work = work
+class Capture:
+    """What is being written down: work, and the numbers of what each piece waits for."""
 
-    def launch(self) -> None:
+    def __init__(self) -> None:
+        self.work: list[tuple[Work, frozenset[int]]] = []
+        self.streams: list[Stream] = []
+
+
+_orders = random.Random(0)
+
+
+def _first(ready: list[int]) -> int:
+    return min(ready)
+
+
+def _last(ready: list[int]) -> int:
+    return max(ready)
+
+
+class Graph:
+    def __init__(self, capture: Capture) -> None:
+        self.work = capture.work
+
+    def launch(self, stream: "Stream | None" = None) -> None:
         assert not is_capturing()
-        for one in self.work:
-            one()
+        users: list[list[int]] = [[] for _ in self.work]
+        missing = [len(before) for _, before in self.work]
+        for number, (_, before) in enumerate(self.work):
+            for one in before:
+                users[one].append(number)
+        ready = [number for number, count in enumerate(missing) if not count]
+        choose: Callable[[list[int]], int] = (_first, _last, _orders.choice)[_orders.randrange(3)]
+        done = 0
+        while ready:
+            number = choose(ready)
+            ready.remove(number)
+            self.work[number][0]()
+            done += 1
+            for user in users[number]:
+                missing[user] -= 1
+                if not missing[user]:
+                    ready.append(user)
+        assert done == len(self.work)
 
 
 class Stream:
@@ -61,7 +101,9 @@ class Stream:
 
     def __init__(self, *, non_blocking: bool = False, ptr: int | None = None) -> None:
         self.ptr = id(self) if ptr is None else ptr
-        self.captured: list[Work] | None = None
+        self.capture: Capture | None = None
+        self.last: frozenset[int] = frozenset()
+        """What the next piece of work in a capture waits for."""
         self._before: list[Stream] = []
 
     def __enter__(self) -> Self:
@@ -73,25 +115,46 @@ class Stream:
         _state["stream"] = self._before.pop()
 
     def synchronize(self) -> None:
-        assert self.captured is None, "a host that waits for a stream that captures"
+        assert self.capture is None, "a host that waits for a stream that captures"
 
     def wait_event(self, event: "Event") -> None:
-        assert self.captured is None
+        if event.capture is None:
+            assert self.capture is None, "a capture that waits for what is outside of it"
+            return
+        assert self.capture in (None, event.capture)
+        if self.capture is None:
+            self.capture, self.last = event.capture, frozenset()
+            event.capture.streams.append(self)
+        self.last |= event.last
 
     def begin_capture(self) -> None:
-        assert self.captured is None
+        assert self.capture is None
         assert self.ptr != 0
-        self.captured = []
+        self.capture, self.last = Capture(), frozenset()
 
     def end_capture(self) -> Graph:
-        assert self.captured is not None
-        work, self.captured = self.captured, None
-        return Graph(work)
+        assert self.capture is not None
+        capture = self.capture
+        before = set(self.last)
+        for number in reversed(range(len(capture.work))):
+            if number in before:
+                before |= capture.work[number][1]
+        for stream in capture.streams:
+            assert stream.last <= before, "a stream that has not been joined"
+            stream.capture = None
+        self.capture = None
+        return Graph(capture)
 
 
 class Event:
-    def __init__(self, *, disable_timing: bool = False) -> None: ...
-    def record(self, stream: Stream) -> None: ...
+    """A place in a stream; of a stream that does not capture everything is done at once."""
+
+    def __init__(self, *, disable_timing: bool = False) -> None:
+        self.capture: Capture | None = None
+        self.last: frozenset[int] = frozenset()
+
+    def record(self, stream: Stream) -> None:
+        self.capture, self.last = stream.capture, stream.last
 
 
 _state: dict[str, Any] = {"stream": Stream(ptr=0), "allocator": Memory}
@@ -103,16 +166,17 @@ def current() -> Stream:
 
 
 def is_capturing() -> bool:
-    return current().captured is not None
+    return current().capture is not None
 
 
 def do(work: Work) -> None:
     """Now, or when the graph that is being captured is launched."""
-    captured = current().captured
-    if captured is None:
+    stream = current()
+    if stream.capture is None:
         work()
     else:
-        captured.append(work)
+        stream.capture.work.append((work, stream.last))
+        stream.last = frozenset((len(stream.capture.work) - 1,))
 
 
 def alloc(size: int) -> Memory:
