@@ -6,7 +6,7 @@ Images are ``(batch, channels, height, width)``; results lie with the channels l
 from dataclasses import replace
 from math import prod
 
-from moonxi.backends.cupy import elementwise
+from moonxi.backends.cupy import elementwise, single_place
 from moonxi.backends.cupy.layouts import lie_alike, ordered
 from moonxi.backends.cupy.memory import DeviceArray, Space
 from moonxi.backends.cupy.plans import Convolution
@@ -29,6 +29,8 @@ def convolve(
     y = channels_last(space, conv.shape)
     if _is_empty(conv):
         space.copy(space.full((), 0.0).view(y.shape, (0,) * 4), y)
+    elif (seen := single_place.seen(conv)) is not None and single_place.sums_once(space, seen):
+        single_place.result(space, _last(space, x), _last(space, weight), y, conv, seen)
     elif (plan := way.plan("result", space)) is not None:
         plan.run(space, _last(space, x), _last(space, weight), y)
     else:
@@ -50,6 +52,9 @@ def input_grad(space: Space, dy: DeviceArray, weight: DeviceArray, way: Convolut
         space.copy(space.full((), 0.0).view(dx.shape, (0,) * 4), dx)
         return dx
     dy = _last(space, dy)
+    if (seen := single_place.seen(conv)) is not None:
+        single_place.input_grad(space, dy, _last(space, weight), dx, conv, seen)
+        return dx
     plan = way.plan("images", space)
     if plan is not None:
         plan.run(space, dy, _last(space, weight), dx)
@@ -76,6 +81,9 @@ def weight_grad(space: Space, x: DeviceArray, dy: DeviceArray, way: Convolution)
         space.copy(space.full((), 0.0).view(shape, (0,) * 4), dw)
         return dw
     dy = _last(space, dy)
+    if (seen := single_place.seen(conv)) is not None:
+        single_place.weight_grad(space, _last(space, x), dy, dw, conv, seen)
+        return dw
     plan = way.plan("weight", space)
     if plan is not None:
         plan.run(space, _last(space, x), dy, dw)
