@@ -1,6 +1,7 @@
 """moonxi and PyTorch side by side, from the same weights through whole epochs.
 
 python -m benchmarks.compare_training mnist --data DIR --torch-python PATH --out benchmarks/results/training-mnist
+python -m benchmarks.compare_training cifar10 --data DIR --gpu --precision bf16 --seeds 3 --torch-python PATH
 
 Writes ``log.txt``, ``epochs.csv``, ``curves.svg`` (and ``.png``) and ``summary.md`` into the folder OUT.
 """
@@ -10,6 +11,7 @@ import os
 import sys
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -32,6 +34,11 @@ from moonxi.nn.models import ResNet18
 from moonxi.nn.models.torchvision import torchvision_name
 
 type Host = mx.NpArray[mx.F32]
+
+PRECISIONS = {
+    "fp32": "yes, products in single precision",
+    "bf16": "yes, both passes in bf16 (PyTorch: autocast), weights and updates in fp32",
+}
 
 
 @dataclass(frozen=True)
@@ -81,27 +88,37 @@ def resnet_weights(seed: int) -> dict[str, NDArray[np.float32]]:
 
 
 def trained(
-    systems: Sequence[System], task: str, epochs: int, threads: int, log: "Log"
+    systems: Sequence[System], tasks: dict[int, str], epochs: int, threads: int, log: "Log", *, pause: float = PAUSE
 ) -> tuple[list[Epoch], dict[str, str]]:
-    """Every epoch of every system, and the versions; the systems take turns, every other epoch in reverse."""
+    """Every epoch of every system, and the versions; the systems take turns, every other epoch in reverse.
+
+    ``tasks`` has a file for each seed. At its turn a system trains with all seeds at a time, each in a process."""
     found: list[Epoch] = []
     versions: dict[str, str] = {"moonxi": mx.__version__}
     with ExitStack() as stack:
         workers = [
-            stack.enter_context(Worker(one.python, one.module, task, *one.options, threads=threads)) for one in systems
+            {
+                seed: stack.enter_context(Worker(one.python, one.module, task, *one.options, threads=threads))
+                for seed, task in tasks.items()
+            }
+            for one in systems
         ]
-        for worker in workers:
-            versions |= worker.ask("versions")
+        pool = stack.enter_context(ThreadPoolExecutor(len(tasks)))
+        for group in workers:
+            versions |= next(iter(group.values())).ask("versions")
         for number in range(epochs):
-            for worker in workers if number % 2 == 0 else reversed(workers):
-                time.sleep(PAUSE)
-                epoch: Epoch = worker.ask("epoch", number)
-                found.append(epoch)
-                log.line(
-                    f"epoch {epoch['epoch']}/{epochs}  {epoch['system']:<15}  loss {epoch['train_loss']:.4f}  "
-                    f"accuracy {epoch['train_accuracy']:.4f}  |  test loss {epoch['test_loss']:.4f}  accuracy "
-                    f"{epoch['test_accuracy']:.4f}  |  {epoch['train_seconds']:.2f} s + {epoch['test_seconds']:.2f} s"
-                )
+            for group in workers if number % 2 == 0 else reversed(workers):
+                time.sleep(pause)
+                answers = pool.map(lambda worker, number=number: worker.ask("epoch", number), group.values())
+                for seed, answer in zip(group, answers, strict=True):
+                    epoch: Epoch = {"seed": seed, **answer}
+                    found.append(epoch)
+                    log.line(
+                        f"epoch {epoch['epoch']}/{epochs}  {epoch['system']:<15}  seed {seed}  "
+                        f"loss {epoch['train_loss']:.4f}  accuracy {epoch['train_accuracy']:.4f}  |  "
+                        f"test loss {epoch['test_loss']:.4f}  accuracy {epoch['test_accuracy']:.4f}  |  "
+                        f"{epoch['train_seconds']:.2f} s + {epoch['test_seconds']:.2f} s"
+                    )
     return found, versions
 
 
@@ -127,19 +144,27 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--out", type=Path, metavar="DIR", help="default: runs/compare-TASK")
     parser.add_argument("--epochs", type=int, default=10, metavar="N", help="10")
     parser.add_argument("--limit", type=int, metavar="N", help="learn from N of the images, test on N/5")
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=0, help="the first one (0)")
+    parser.add_argument("--seeds", type=int, default=1, metavar="N", help="so many, at a time (1)")
     parser.add_argument("--threads", type=int, default=1, metavar="N", help="1")
-    parser.add_argument("--gpu", action="store_true", help="on an NVIDIA GPU, both")
+    parser.add_argument("--gpu", action="store_true", help="on an NVIDIA GPU, all of them")
+    parser.add_argument(
+        "--precision", choices=PRECISIONS, default="fp32", help="of the passes, weights stay in fp32; others need --gpu"
+    )
+    parser.add_argument("--without-eager", action="store_true", help="of moonxi compiled steps only")
     chosen = parser.parse_args(arguments)
-    if min(chosen.epochs, chosen.threads, 1 if chosen.limit is None else chosen.limit) < 1:
-        parser.error("--epochs, --threads and --limit are at least 1")
+    if min(chosen.epochs, chosen.threads, chosen.seeds, 1 if chosen.limit is None else chosen.limit) < 1:
+        parser.error("--epochs, --seeds, --threads and --limit are at least 1")
+    if chosen.precision != "fp32" and not chosen.gpu:
+        parser.error(f"--precision {chosen.precision}: the CPU computes in fp32; add --gpu")
     if chosen.task == "cifar10" and chosen.data is None:
         parser.error("cifar10: name its folder or archive with --data")
     out: Path = chosen.out or Path("runs") / f"compare-{chosen.task}"
     out.mkdir(parents=True, exist_ok=True)
 
-    gpu = ("--gpu",) if chosen.gpu else ()
-    systems = [System(sys.executable, "benchmarks.training_moonxi", options) for options in (gpu, ("--compile", *gpu))]
+    gpu = ("--gpu", f"--{chosen.precision}") if chosen.gpu else ()
+    forms = (("--compile", *gpu),) if chosen.without_eager else (gpu, ("--compile", *gpu))
+    systems = [System(sys.executable, "benchmarks.training_moonxi", options) for options in forms]
     if chosen.torch_python is not None:
         systems.append(System(found_python(parser, chosen.torch_python), "benchmarks.training_torch", gpu))
     started, load = datetime.now(UTC), machine.load()
@@ -151,20 +176,24 @@ def main(arguments: Sequence[str] | None = None) -> None:
             data, settings = mnist(mx.numpy(), folder=chosen.data), MNIST
         else:
             data, settings = cifar10(mx.numpy(), folder=chosen.data), CIFAR10
-        task = task_of(settings, data, chosen.epochs, chosen.seed, chosen.limit)
         with TemporaryDirectory() as folder:
-            file = Path(folder) / "task.npz"
-            task.save(file)
-            epochs, versions = trained(systems, str(file), chosen.epochs, chosen.threads, log)
+            seeds = range(chosen.seed, chosen.seed + chosen.seeds)
+            tasks = [task_of(settings, data, chosen.epochs, seed, chosen.limit) for seed in seeds]
+            files = {seed: str(Path(folder) / f"task-{seed}.npz") for seed in seeds}
+            for task, file in zip(tasks, files.values(), strict=True):
+                task.save(Path(file))
+            pause = 0.0 if chosen.gpu else PAUSE
+            epochs, versions = trained(systems, files, chosen.epochs, chosen.threads, log, pause=pause)
     except (WorkerError, MoonxiError) as error:
         sys.exit(f"compare_training: {error}")
     busy = load is not None and load > 0.25 * (os.cpu_count() or 1)
     circumstances = {
         "date": started.strftime("%Y-%m-%d %H:%M UTC"),
-        "images": f"{len(task.train.labels):,} to learn from, {len(task.test.labels):,} to be tested on",
+        "images": f"{len(tasks[0].train.labels):,} to learn from, {len(tasks[0].test.labels):,} to be tested on",
         "settings": ", ".join(f"{name} {value}" for name, value in vars(settings).items()),
         "cpu": f"{machine.cpu()}, {os.cpu_count()} cores, {chosen.threads} thread(s)",
-        "gpu": "yes, products in single precision" if chosen.gpu else "no",
+        "gpu": PRECISIONS[chosen.precision] if chosen.gpu else "no",
+        "seeds": f"{', '.join(map(str, seeds))}{' at a time' if len(seeds) > 1 else ''}",
         "load average": f"{load} before, {machine.load()} after",
         **({"caution": BUSY} if busy else {}),
         "versions": ", ".join(f"{name} {value}" for name, value in versions.items()),

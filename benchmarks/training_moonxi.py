@@ -1,6 +1,7 @@
 """Whole trainings with moonxi's `Trainer`: a worker of ``benchmarks/compare_training.py``.
 
-With ``--compile`` the steps are compiled, with ``--gpu`` they run on an NVIDIA GPU.
+With ``--compile`` the steps are compiled, with ``--gpu`` they run on an NVIDIA GPU, with ``--bf16`` the passes in
+bfloat16.
 """
 
 import sys
@@ -21,6 +22,7 @@ from moonxi.nn.models.torchvision import torchvision_name
 
 COMPILED = "--compile" in sys.argv
 ON_GPU = "--gpu" in sys.argv
+BF16 = "--bf16" in sys.argv
 
 
 def loss[T: mx.ImageModelTensor](
@@ -88,7 +90,9 @@ def new_resnet[T: mx.ImageModelTensor](like: T, weights: dict[str, NDArray[np.fl
 
 
 def make(task: Task) -> Learner:
-    return _make(mx.gpu(), task) if ON_GPU else _make(mx.numpy(), task)
+    if not ON_GPU:
+        return _make(mx.numpy(), task)
+    return _make_in_bf16(mx.gpu(), task) if BF16 else _make(mx.gpu(), task)
 
 
 def _make[T: mx.ImageModelTensor](like: T, task: Task) -> Learner:
@@ -98,6 +102,15 @@ def _make[T: mx.ImageModelTensor](like: T, task: Task) -> Learner:
         return Moonxi(like, mx.Trainer(mlp, loss, rule, key=mx.Key(0), compile=COMPILED))
     resnet = new_resnet(like, task.weights)
     return Moonxi(like, mx.Trainer(resnet, loss, rule, key=mx.Key(0), compile=COMPILED))
+
+
+def _make_in_bf16(like: mx.GpuTensor[mx.F32], task: Task) -> Learner:
+    rule, passes = optimizer(task.settings, task.steps), mx.gpu(mx.BF16)
+    if task.settings.model == "mnist":
+        mlp = new_mlp(like, task.weights)
+        return Moonxi(like, mx.Trainer(mlp, loss, rule, key=mx.Key(0), compile=COMPILED, passes=passes))
+    resnet = new_resnet(like, task.weights)
+    return Moonxi(like, mx.Trainer(resnet, loss, rule, key=mx.Key(0), compile=COMPILED, passes=passes))
 
 
 if __name__ == "__main__":

@@ -4,13 +4,14 @@ import csv
 from collections.abc import Sequence
 from io import StringIO
 from pathlib import Path
-from statistics import median
+from statistics import fmean, median
 from typing import Any
 
 from benchmarks.training_task import Settings
 
 COLUMNS = (
     "system",
+    "seed",
     "epoch",
     "train_loss",
     "train_accuracy",
@@ -22,7 +23,7 @@ COLUMNS = (
 COLOURS = ("#2563a8", "#3a7d44", "#c2571a")
 
 type Epoch = dict[str, Any]
-"""What a worker says of an epoch: the columns of the table."""
+"""What a worker says of an epoch, and its seed: the columns of the table."""
 
 
 def table(epochs: Sequence[Epoch]) -> str:
@@ -43,12 +44,15 @@ def draw(epochs: Sequence[Epoch], file: Path) -> None:
     panels = figure.subplots(1, 3)
     # Thinner and thinner: the curves should lie upon each other, and each is to be seen.
     for (system, own), colour, width in zip(by_system(epochs).items(), COLOURS, (4.5, 2.8, 1.2), strict=False):
-        numbers = [one["epoch"] for one in own]
-        for axes, name in zip(panels, ("loss", "accuracy"), strict=False):
-            for kind, line, label in (("train", "-", "training"), ("test", ":", "test")):
-                values = [one[f"{kind}_{name}"] for one in own]
-                axes.plot(numbers, values, line, color=colour, linewidth=width, label=f"{system}, {label}")
-        panels[2].plot(numbers, [one["train_seconds"] for one in own], marker=".", color=colour, label=system)
+        for place, one_seed in enumerate(by_seed(own)):
+            numbers = [one["epoch"] for one in one_seed]
+            for axes, name in zip(panels, ("loss", "accuracy"), strict=False):
+                for kind, line, told in (("train", "-", "training"), ("test", ":", "test")):
+                    values = [one[f"{kind}_{name}"] for one in one_seed]
+                    label = None if place else f"{system}, {told}"
+                    axes.plot(numbers, values, line, color=colour, linewidth=width, label=label)
+            times = [one["train_seconds"] for one in one_seed]
+            panels[2].plot(numbers, times, marker=".", color=colour, label=None if place else system)
     for axes, title in zip(panels, ("loss", "accuracy", "training time of an epoch (s)"), strict=True):
         axes.set(xlabel="epoch", title=title)
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
@@ -60,11 +64,19 @@ def draw(epochs: Sequence[Epoch], file: Path) -> None:
 
 
 def by_system(epochs: Sequence[Epoch]) -> dict[str, list[Epoch]]:
-    """The epochs of each, in order."""
+    """The epochs of each, in order, seed by seed."""
     found: dict[str, list[Epoch]] = {}
     for one in epochs:
         found.setdefault(one["system"], []).append(one)
-    return {system: sorted(own, key=lambda one: one["epoch"]) for system, own in found.items()}
+    return {system: sorted(own, key=lambda one: (one["seed"], one["epoch"])) for system, own in found.items()}
+
+
+def by_seed(epochs: Sequence[Epoch]) -> list[list[Epoch]]:
+    """Those of one system, parted."""
+    found: dict[int, list[Epoch]] = {}
+    for one in epochs:
+        found.setdefault(one["seed"], []).append(one)
+    return list(found.values())
 
 
 def summary(settings: Settings, epochs: Sequence[Epoch], circumstances: dict[str, str]) -> str:
@@ -72,13 +84,15 @@ def summary(settings: Settings, epochs: Sequence[Epoch], circumstances: dict[str
     systems = by_system(epochs)
     reference = "PyTorch" if "PyTorch" in systems else next(iter(systems))
     base = systems[reference]
+    count = max(one["epoch"] for one in base)
     lines = [
-        f"# {settings.model}: moonxi and PyTorch through {len(base)} epochs",
+        f"# {settings.model}: moonxi and PyTorch through {count} epochs",
         "",
         "All begin with the same weights and see the same batches in the same order. Timed is an epoch from the making",
         "of its first batch to the loss of its last step, and the evaluation likewise. The systems take turns, an",
-        f"epoch each. The ratio is the median of the ratios within the epochs, to {reference}; the distance is the",
-        f"largest one of a test loss from that of {reference}, over all epochs.",
+        "epoch each. Losses and accuracy are those after the last epoch, means over the seeds, with the accuracies of",
+        f"all seeds behind. The ratio is the median of the ratios within the epochs, to {reference}; the distance is",
+        f"the largest one of a test loss from that of {reference}, over all epochs.",
         "",
         *(f"- {name}: {value}" for name, value in circumstances.items()),
         "",
@@ -86,11 +100,14 @@ def summary(settings: Settings, epochs: Sequence[Epoch], circumstances: dict[str
         "|---|---|---|---|---|---|---|---|",
     ]
     for system, own in systems.items():
-        last = own[-1]
+        last = [one[-1] for one in by_seed(own)]
         ratios = [one["train_seconds"] / other["train_seconds"] for one, other in zip(own, base, strict=True)]
         far = max(abs(one["test_loss"] / other["test_loss"] - 1.0) for one, other in zip(own, base, strict=True))
+        seeds = f" ({', '.join(f'{one["test_accuracy"]:.4f}' for one in last)})" if len(last) > 1 else ""
         lines.append(
-            f"| {system} | {last['train_loss']:.4f} | {last['test_loss']:.4f} | {last['test_accuracy']:.4f} | "
+            f"| {system} | {fmean(one['train_loss'] for one in last):.4f} | "
+            f"{fmean(one['test_loss'] for one in last):.4f} | "
+            f"{fmean(one['test_accuracy'] for one in last):.4f}{seeds} | "
             f"{median(one['train_seconds'] for one in own):.2f} | {median(one['test_seconds'] for one in own):.2f} | "
             f"{median(ratios):.2f} ({min(ratios):.2f}-{max(ratios):.2f}) | {far:.1e} |"
         )

@@ -1,7 +1,7 @@
 """Whole trainings with PyTorch: a worker of ``benchmarks/compare_training.py`` in an environment that has PyTorch.
 
 The same as the worker of moonxi does, written as PyTorch's tutorials do; with ``--gpu`` on an NVIDIA GPU, where
-products stay in single precision (no TF32), as moonxi's do.
+products stay in single precision (no TF32), as moonxi's do; with ``--bf16`` passes are under autocast to bfloat16.
 """
 
 import platform
@@ -17,6 +17,7 @@ from benchmarks.training_task import Learner, Task, run
 # PyTorch is no dependency, not even of the development tools, so type checkers do not get to see it.
 torch: Any = import_module("torch")
 DEVICE = "cuda" if "--gpu" in sys.argv else "cpu"
+BF16 = "--bf16" in sys.argv
 
 
 def new_model(task: Task) -> tuple[Any, Any]:
@@ -49,7 +50,8 @@ class Torch:
     def _scored(self, x: NDArray[np.float32], labels: NDArray[np.int64]) -> tuple[Any, Any]:
         """The loss, and the accuracy."""
         truth = torch.from_numpy(labels).to(DEVICE)
-        scores = self._forward(self._model, torch.from_numpy(x).to(DEVICE))
+        with torch.autocast(DEVICE, torch.bfloat16, enabled=BF16):
+            scores = self._forward(self._model, torch.from_numpy(x).to(DEVICE)).float()
         return torch.nn.functional.cross_entropy(scores, truth), (scores.argmax(1) == truth).float().mean()
 
     def step(self, x: NDArray[np.float32], labels: NDArray[np.int64], epoch: int) -> tuple[float, float]:

@@ -60,6 +60,18 @@ def test_a_small_run_leaves_log_table_curves_and_summary(tmp_path: Path) -> None
     assert done.stdout.startswith((out / "log.txt").read_text(encoding="utf-8"))
 
 
+def test_seeds_train_at_a_time_and_are_reported_together(tmp_path: Path) -> None:
+    done = run("mnist", "--limit", "100", "--epochs", "1", "--seeds", "2", "--without-eager", "--out", tmp_path)
+    assert done.returncode == 0, done.stderr
+    with (tmp_path / "epochs.csv").open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["system"], row["seed"]) for row in rows] == [("moonxi compiled", "0"), ("moonxi compiled", "1")]
+    assert rows[0]["train_loss"] != rows[1]["train_loss"]
+    mean = sum(float(row["test_accuracy"]) for row in rows) / 2
+    text = (tmp_path / "summary.md").read_text(encoding="utf-8")
+    assert f"| {mean:.4f} ({float(rows[0]['test_accuracy']):.4f}, {float(rows[1]['test_accuracy']):.4f}) |" in text
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(TORCH is None, reason="MOONXI_TORCH_PYTHON names no interpreter with PyTorch")
 def test_pytorch_goes_the_same_way(tmp_path: Path) -> None:
@@ -98,7 +110,7 @@ def test_the_network_for_cifar_trains_and_is_evaluated() -> None:
 def test_the_summary_compares_to_pytorch_within_the_epochs() -> None:
     def row(system: str, epoch: int, loss: float, seconds: float) -> dict[str, object]:
         names = ("train_loss", "train_accuracy", "test_loss", "test_accuracy", "test_seconds")
-        return {"system": system, "epoch": epoch, **dict.fromkeys(names, loss), "train_seconds": seconds}
+        return {"system": system, "seed": 0, "epoch": epoch, **dict.fromkeys(names, loss), "train_seconds": seconds}
 
     rows = [
         row("moonxi", 2, 1.1, 4.0),
@@ -114,7 +126,8 @@ def test_the_summary_compares_to_pytorch_within_the_epochs() -> None:
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        (("mnist", "--epochs", "0"), "--epochs, --threads and --limit are at least 1"),
+        (("mnist", "--epochs", "0"), "--epochs, --seeds, --threads and --limit are at least 1"),
+        (("mnist", "--precision", "bf16"), "--precision bf16: the CPU computes in fp32; add --gpu"),
         (("cifar10",), "cifar10: name its folder or archive with --data"),
         (("mnist", "--torch-python", "no-such"), "--torch-python no-such: there is no such program"),
         (("mnist", "--data", "nowhere"), "compare_training: mnist: nowhere: "),
