@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from moonxi.errors import CheckpointError
+from moonxi.json_fields import Json
 from moonxi.train import Checkpoint, Checkpoints
 from moonxi.train.checkpoint import read_checkpoint
-from moonxi.train.json_fields import Json
 from moonxi.train.progress import numbers
 from moonxi.train.tensor_file import StoredTensor, stored_tensors
 

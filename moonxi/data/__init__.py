@@ -3,11 +3,12 @@
 from moonxi.data.augmentation import Augmentation, Crop, Cutout, Flip, Normalize, Transform
 from moonxi.data.augmented import Augmented, Transformed
 from moonxi.data.cifar10 import CIFAR10_CLASSES, cifar10
-from moonxi.data.columns import Category, Column, Integer, Number
+from moonxi.data.columns import Category, Column, Integer, Number, Text
 from moonxi.data.csv_table import CsvTable, read_csv
 from moonxi.data.dataset import Dataset, HostDataset, LabelledArrays, RandomDataset, TrainTest
 from moonxi.data.emnist import EMNIST_CLASSES, emnist
 from moonxi.data.fashion_mnist import FASHION_MNIST, FASHION_MNIST_CLASSES, fashion_mnist
+from moonxi.data.features import Features
 from moonxi.data.idx import decode_idx, encode_idx, read_idx, write_idx
 from moonxi.data.image_collection import IdxFile, IdxPair, ImageCollection
 from moonxi.data.image_folder import ImageFolder, image_folder
@@ -36,6 +37,7 @@ __all__ = [
     "Cutout",
     "DataLoader",
     "Dataset",
+    "Features",
     "Flip",
     "HostDataset",
     "IdxFile",
@@ -55,6 +57,7 @@ __all__ = [
     "RandomDataset",
     "Selectable",
     "Subset",
+    "Text",
     "TrainTest",
     "Transform",
     "Transformed",

@@ -7,7 +7,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from moonxi.data.augmentation import WORDS, Augmentation, Transform, Words
+from moonxi.data.augmentation import WORDS, Augmentation, Normalize, Transform, Words
 from moonxi.data.dataset import Dataset, HostDataset
 from moonxi.data.labelled import Labelled
 from moonxi.data.order import Indices, philox_words
@@ -22,7 +22,8 @@ class Augmented[T: Tensor]:
     """Images that each epoch shows in another way: a `RandomDataset`, of which a `DataLoader` draws one each epoch.
 
     The steps are taken in order. What becomes of an image depends on the seed, the epoch and the position of the image
-    in ``source``; not on the batch size, nor on the order in which the images are visited."""
+    in ``source``; not on the batch size, nor on the order in which the images are visited. Where every step is a
+    `Normalize` nothing is random, and no seed is needed; `Transformed` is for steps of your own that are not."""
 
     source: HostDataset[T]
     steps: tuple[Augmentation, ...]
@@ -36,6 +37,11 @@ class Augmented[T: Tensor]:
 
     def __len__(self) -> int:
         return len(self.source)
+
+    @property
+    def random(self) -> bool:
+        """Whether another key gives other images."""
+        return not all(isinstance(step, Normalize) for step in self.steps)
 
     def drawn(self, key: Key, /) -> Dataset[Labelled[T]]:
         """The images as this key has them: step ``i`` has block ``p + 1`` of ``key.fold(i)`` for the image at ``p``."""

@@ -89,3 +89,16 @@ class Category(Column[np.int64]):
     @override
     def array(self, elements: list[object], /) -> NDArray[np.int64]:
         return np.array(elements, np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Text(Column[np.str_]):
+    """Cells as they are, whatever they say; an empty one is an empty text."""
+
+    @override
+    def parse(self, cell: str, /) -> object:
+        return cell
+
+    @override
+    def array(self, elements: list[object], /) -> NDArray[np.str_]:
+        return np.array(elements, np.str_)

@@ -4,15 +4,15 @@ import csv
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from moonxi.data.columns import Column
+from moonxi.data.columns import Category, Column, Text
 from moonxi.data.dataset import LabelledArrays
 from moonxi.data.paired import PairedArrays
-from moonxi.errors import DataError, OptionError
+from moonxi.errors import AxisError, DataError, OperandError, OptionError
 from moonxi.traits import Tensor
 
 _SHOWN: Final = 40  # characters of a bad cell in a message
@@ -32,11 +32,52 @@ class CsvTable:
     def __repr__(self) -> str:
         return f"CsvTable({len(self)} rows: {', '.join(repr(column.name) for column in self._elements)})"
 
-    def __getitem__[E: np.generic](self, column: Column[E], /) -> NDArray[E]:
-        """The elements of a column, one a row. Raises `DataError` for a column that was not read."""
-        if column not in self._elements:
-            raise DataError(f"CsvTable: {column!r}: was not read; give it to read_csv")
-        return column.array(self._elements[column])
+    @overload
+    def __getitem__[E: np.generic](self, chosen: Column[E], /) -> NDArray[E]: ...
+    @overload
+    def __getitem__(self, chosen: NDArray[np.integer] | NDArray[np.bool_] | slice, /) -> Self: ...
+    def __getitem__(self, chosen: Column[Any] | NDArray[np.integer] | NDArray[np.bool_] | slice, /) -> object:
+        """The elements of a column, one a row; or some of the rows, as a table, so that `split` takes tables.
+
+        Raises `DataError` for a column that was not read, `AxisError` for a row that there is not, and `OperandError`
+        for anything else."""
+        if isinstance(chosen, Column):
+            if chosen not in self._elements:
+                raise DataError(f"CsvTable: {chosen!r}: was not read; give it to read_csv")
+            return chosen.array(self._elements[chosen])
+        if not isinstance(chosen, slice | np.ndarray):
+            raise OperandError(
+                f"CsvTable[{chosen!r}]: expected a column, such as Number('length'), a slice or positions"
+            )
+        try:
+            rows = np.arange(len(self))[chosen].tolist()
+        except IndexError as error:
+            raise AxisError(f"CsvTable[...]: {len(self)} rows: {error}") from None
+        return CsvTable({column: [own[row] for row in rows] for column, own in self._elements.items()}, len(rows))
+
+    def numbers(self, name: str, /) -> NDArray[np.float64]:
+        """The numbers in a column of that name. Raises `DataError` if it was not read, or not as numbers."""
+        column = self._named(name)
+        if isinstance(column, Category | Text):
+            raise DataError(f"CsvTable: column {name!r}: expected numbers, was read as {type(column).__name__}")
+        return column.array(self._elements[column]).astype(np.float64)
+
+    def words(self, name: str, /) -> list[str]:
+        """The words in a column of that name. Raises `DataError` if it was not read, or as numbers."""
+        column = self._named(name)
+        if isinstance(column, Category):
+            return [column.words[place] for place in self[column]]
+        if isinstance(column, Text):
+            return [str(word) for word in self[column]]
+        raise DataError(
+            f"CsvTable: column {name!r}: expected words, was read as {type(column).__name__}; Text({name!r}) has them"
+        )
+
+    def _named(self, name: str) -> Column[Any]:  # its elements are asked for by those who know what they are
+        for column in self._elements:
+            if column.name == name:
+                return column
+        raise DataError(f"CsvTable: column {name!r}: was not read; give it to read_csv")
 
     def matrix[E: (np.float64, np.int64)](self, columns: Sequence[Column[E]], /) -> NDArray[E]:
         """Columns side by side, ``(rows, columns)``. Raises as ``table[column]`` does, and `DataError` for none."""
@@ -58,7 +99,11 @@ class CsvTable:
 
 
 def read_csv(
-    path: Path | str, /, *columns: Column[np.float64] | Column[np.int64], delimiter: str = ",", encoding: str = "utf-8"
+    path: Path | str,
+    /,
+    *columns: Column[np.float64] | Column[np.int64] | Column[np.str_],
+    delimiter: str = ",",
+    encoding: str = "utf-8",
 ) -> CsvTable:
     """The columns of a CSV file (RFC 4180) whose first row names them; others are not looked at.
 

@@ -29,7 +29,9 @@ class Dataset[B](Protocol):
 
 @runtime_checkable
 class RandomDataset[B](Protocol):
-    """Samples that are drawn anew each epoch, as augmented ones are: a key fixes them, and makes a data set of them."""
+    """Samples that are drawn anew each epoch, as augmented ones are: a key fixes them, and makes a data set of them.
+
+    One that has an attribute ``random`` which is false has the same samples for every key."""
 
     def __len__(self) -> int:
         """How many samples there are."""

@@ -55,7 +55,7 @@ class DataLoader[B]:
         if self.seed is not None and not (is_whole(self.seed) and 0 <= self.seed < 2**64):
             raise DataError(f"DataLoader: seed {self.seed!r}: a seed is an integer from 0 to 2**64 - 1")
         flags("DataLoader", drop_last=self.drop_last)
-        if self.seed is None and isinstance(self.dataset, RandomDataset):
+        if self.seed is None and isinstance(self.dataset, RandomDataset) and getattr(self.dataset, "random", True):
             raise DataError(
                 f"DataLoader: {type(self.dataset).__name__} without a seed: its samples are random, so give seed=..."
             )

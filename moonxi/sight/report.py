@@ -8,6 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import override
 
+from moonxi.json_fields import Json
 from moonxi.metrics import ConfusionMatrix
 from moonxi.nn import Module
 from moonxi.sight.confusion import confusion as confusion_figure
@@ -17,7 +18,6 @@ from moonxi.sight.page import facts, figures, inline_svg, page, preformatted, se
 from moonxi.sight.picture import check_can_draw, drawn, write_picture
 from moonxi.sight.sample import Sample, data_uri
 from moonxi.train import Callback, EpochRecord, History, Run
-from moonxi.train.json_fields import Json
 from moonxi.train.manifest import environment
 from moonxi.traits import Tensor
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
+from moonxi.json_fields import Json
 from moonxi.train.history import EpochRecord, History
-from moonxi.train.json_fields import Json
 
 
 class Run[M]:

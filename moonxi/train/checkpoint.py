@@ -14,9 +14,9 @@ from safetensors.numpy import save as to_bytes
 
 from moonxi.dtypes import HostArray
 from moonxi.errors import CheckpointError
+from moonxi.json_fields import Json
 from moonxi.optim import EmaState, OptimizerState
 from moonxi.shapes import show
-from moonxi.train.json_fields import Json
 from moonxi.train.manifest import Manifest, environment
 from moonxi.train.place import Place
 from moonxi.traits import Tensor

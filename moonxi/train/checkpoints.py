@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Final, Literal
 
 from moonxi.errors import CheckpointError, OptionError
+from moonxi.json_fields import Json
 from moonxi.optim import EmaState, OptimizerState
 from moonxi.settings import flags, whole
 from moonxi.train.checkpoint import Checkpoint, Stored, read_checkpoint, write_checkpoint
-from moonxi.train.json_fields import Json
 from moonxi.train.place import Place
 from moonxi.traits import Tensor
 from moonxi.whole_file import PART, reason

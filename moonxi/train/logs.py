@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import override
 
 from moonxi.errors import DataError
+from moonxi.json_fields import number
 from moonxi.train.callback import Callback, Run
 from moonxi.train.history import EpochRecord
-from moonxi.train.json_fields import number
 from moonxi.whole_file import reason
 
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 from itertools import batched
 from typing import Any, Protocol
 
+from moonxi.json_fields import Json
 from moonxi.train.batches import Batches, batches_from
 from moonxi.train.callback import Callback, Run
 from moonxi.train.history import Average, EpochRecord, History
-from moonxi.train.json_fields import Json
 from moonxi.train.place import Place
 from moonxi.train.progress import epoch_bar, line
 

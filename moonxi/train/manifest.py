@@ -10,9 +10,9 @@ from typing import Final
 
 from moonxi import __version__
 from moonxi.errors import CheckpointError
+from moonxi.json_fields import Fields, Json, JsonError, number, parsed
 from moonxi.train.environment import threads
 from moonxi.train.history import EpochRecord
-from moonxi.train.json_fields import Fields, Json, number, parsed
 from moonxi.train.place import Place
 
 FORMAT: Final = "moonxi checkpoint"
@@ -63,7 +63,17 @@ class Manifest:
         """The manifest that `to_bytes` wrote.
 
         Raises `CheckpointError` for anything else: damaged, cut off, of another program or of a later version."""
-        whole = Fields.of(parsed(data, source), source, "file")
+        try:
+            read = parsed(data)
+        except JsonError as error:
+            raise CheckpointError(f"checkpoint: {source}: damaged, or not a manifest: {error}") from error
+        try:
+            return cls._of(Fields.of(read, "file"), source)
+        except JsonError as error:
+            raise CheckpointError(f"checkpoint: {source}: {error}") from error
+
+    @classmethod
+    def _of(cls, whole: Fields, source: str, /) -> "Manifest":
         if whole.members.get("format") != FORMAT:
             raise CheckpointError(f"checkpoint: {source}: not a manifest of moonxi: its format is not {FORMAT!r}")
         found = whole.count("version")

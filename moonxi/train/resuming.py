@@ -1,9 +1,9 @@
 """Whether a run may go on from what is in its folder."""
 
 from moonxi.errors import CheckpointError
+from moonxi.json_fields import Json
 from moonxi.train.checkpoint import Checkpoint
 from moonxi.train.checkpoints import Checkpoints
-from moonxi.train.json_fields import Json
 from moonxi.train.manifest import environment
 from moonxi.train.settings import differences
 

@@ -7,8 +7,8 @@ from enum import Enum
 import numpy as np
 
 from moonxi.data import DataLoader
+from moonxi.json_fields import Json, number
 from moonxi.shapes import show
-from moonxi.train.json_fields import Json, number
 from moonxi.traits import Tensor
 
 

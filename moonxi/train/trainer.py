@@ -8,6 +8,7 @@ from typing import Any, Unpack, overload
 from moonxi.autodiff import BlasGrad, Grad, ImageGrad, variable
 from moonxi.compiled import CompileReport
 from moonxi.errors import OptionError
+from moonxi.json_fields import Json
 from moonxi.key import Key
 from moonxi.nn import Mode, check_writable, save
 from moonxi.optim import Ema, EmaState, MlpOptimizer, Optimizer, OptimizerState, Predicate, mean_gradients
@@ -18,7 +19,6 @@ from moonxi.train.checkpoints import Checkpoints
 from moonxi.train.expected import expect_around, expect_batch, expect_batches, expect_parts
 from moonxi.train.guard import not_finite
 from moonxi.train.history import Average, EpochRecord, History
-from moonxi.train.json_fields import Json
 from moonxi.train.loop import Loop
 from moonxi.train.place import Place
 from moonxi.train.precision import other_precision

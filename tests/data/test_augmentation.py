@@ -223,6 +223,14 @@ def test_images_without_a_divisor_are_numbers_too() -> None:
     assert data.batch(np.array([0])).x.to_host().tolist() == [[[[1.5, 1.5], [1.5, 1.5]]]]
 
 
+def test_steps_of_which_none_is_random_need_no_seed() -> None:
+    normal = Normalize((0.5, 0.4, 0.3), (0.2, 0.2, 0.3))
+    first, second = (DataLoader(Augmented(photographs(), (normal,)), batch_size=23, seed=seed) for seed in (None, None))
+    images = normal(photographs().batch(np.arange(23)).x.to_host())
+    assert np.array_equal(next(first.epoch(0)).x.to_host(), images)
+    assert np.array_equal(next(second.epoch(5)).x.to_host(), images)
+
+
 def test_a_random_data_set_needs_a_seed() -> None:
     data = Augmented(photographs(), STEPS)
     assert isinstance(data, RandomDataset)

@@ -14,6 +14,7 @@ from moonxi.data import (
     Category,
     CsvTable,
     DataLoader,
+    Features,
     Labelled,
     LabelledArrays,
     Mapped,
@@ -22,6 +23,7 @@ from moonxi.data import (
     PairedArrays,
     Position,
     Subset,
+    Text,
     read_csv,
     split,
     stratified_split,
@@ -51,6 +53,31 @@ def pairs() -> PairedArrays[Host]:
 # -- tables --------------------------------------------------------------------------------------------------------
 
 
+def wrong_name_of_a_column(table: CsvTable) -> None:
+    Features.fit(table, "length")  # E: [arg-type]
+
+
+def right_name_of_a_column() -> None:
+    assert Features.fit(flowers(), LENGTH, WIDTH).names == ("length", "width")
+
+
+def wrong_words_as_numbers(table: CsvTable) -> NDArray[np.float64]:
+    return table[Text("kind")]  # E: [index]
+
+
+def right_words_as_numbers() -> NDArray[np.float64]:
+    return flowers()[LENGTH]
+
+
+def wrong_columns_as_targets(table: CsvTable) -> PairedArrays[Host]:
+    return Features.fit(table, LENGTH).paired(mx.numpy(), table, targets=(WIDTH,))  # E: [arg-type]
+
+
+def right_columns_as_targets() -> PairedArrays[Host]:
+    targets = Features.fit(flowers(), WIDTH)
+    return Features.fit(flowers(), LENGTH).paired(mx.numpy(), flowers(), targets=targets)
+
+
 def wrong_number_as_a_class(table: CsvTable) -> None:
     table.labelled(mx.numpy(), inputs=(LENGTH,), label=WIDTH)  # E: [arg-type]
 
@@ -76,7 +103,7 @@ def right_element_type_of_a_column() -> NDArray[np.int64]:
 
 
 def wrong_column_by_its_name(table: CsvTable) -> None:
-    print(table["length"])  # E: [index]
+    print(table["length"])  # E: [call-overload]
 
 
 def right_column_by_its_name() -> None:

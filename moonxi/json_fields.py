@@ -4,7 +4,10 @@ import json
 from dataclasses import dataclass
 from math import isfinite
 
-from moonxi.errors import CheckpointError
+
+class JsonError(ValueError):
+    """A text is not the JSON that was expected; whoever reads it says of which file, by an error of moonxi."""
+
 
 type Json = bool | int | float | str | list[Json] | dict[str, Json] | None
 
@@ -14,8 +17,8 @@ def number(value: float, /) -> Json:
     return value if isfinite(value) else str(value)
 
 
-def parsed(text: bytes, source: str, /) -> Json:
-    """What the text says. Raises `CheckpointError` unless it is JSON, strictly: no NaN, no infinity."""
+def parsed(text: bytes, /) -> Json:
+    """What the text says. Raises `JsonError` unless it is JSON, strictly: no NaN, no infinity."""
 
     def refuse(word: str) -> Json:
         raise ValueError(f"{word} is not JSON")
@@ -23,31 +26,30 @@ def parsed(text: bytes, source: str, /) -> Json:
     try:
         value: Json = json.loads(text.decode(), parse_constant=refuse)
     except (ValueError, RecursionError) as error:
-        raise CheckpointError(f"checkpoint: {source}: damaged, or not a manifest: {error}") from error
+        raise JsonError(f"{error}") from error
     return value
 
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """An object of JSON, asked for its members by name and type; ``source`` and ``place`` are for the errors.
+    """An object of JSON, asked for its members by name and type; ``place`` is for the errors.
 
-    Each method raises `CheckpointError` for a member that is missing or of another type."""
+    Each method raises `JsonError` for a member that is missing or of another type."""
 
-    source: str
     place: str
     members: dict[str, Json]
 
     @classmethod
-    def of(cls, value: Json, source: str, place: str, /) -> "Fields":
+    def of(cls, value: Json, place: str, /) -> "Fields":
         """The object that a value is."""
         if not isinstance(value, dict):
-            raise CheckpointError(f"checkpoint: {source}: {place}: expected an object, found {_kind(value)}")
-        return cls(source, place, value)
+            raise JsonError(f"{place}: expected an object, found {_kind(value)}")
+        return cls(place, value)
 
-    def wrong(self, name: str, expected: str, /) -> CheckpointError:
+    def wrong(self, name: str, expected: str, /) -> JsonError:
         """The error for a member that is not as expected."""
         found = _kind(self.members[name]) if name in self.members else "nothing"
-        return CheckpointError(f"checkpoint: {self.source}: {self.place}.{name}: expected {expected}, found {found}")
+        return JsonError(f"{self.place}.{name}: expected {expected}, found {found}")
 
     def value(self, name: str, /) -> Json:
         """A member of any type."""
@@ -81,18 +83,35 @@ class Fields:
             raise self.wrong(name, "a text")
         return value
 
+    def flag(self, name: str, /) -> bool:
+        """True or false."""
+        value = self.members.get(name)
+        if not isinstance(value, bool):
+            raise self.wrong(name, "true or false")
+        return value
+
+    def texts(self, name: str, /) -> tuple[str, ...]:
+        """A list of texts."""
+        value = self.members.get(name)
+        if not isinstance(value, list):
+            raise self.wrong(name, "a list of texts")
+        found = tuple(one for one in value if isinstance(one, str))
+        if len(found) != len(value):
+            raise self.wrong(name, "a list of texts")
+        return found
+
     def fields(self, name: str, /) -> "Fields":
         """An object."""
         if name not in self.members:
             raise self.wrong(name, "an object")
-        return Fields.of(self.members[name], self.source, f"{self.place}.{name}")
+        return Fields.of(self.members[name], f"{self.place}.{name}")
 
     def listed(self, name: str, /) -> "list[Fields]":
         """A list of objects."""
         value = self.members.get(name)
         if not isinstance(value, list):
             raise self.wrong(name, "a list")
-        return [Fields.of(one, self.source, f"{self.place}.{name}[{at}]") for at, one in enumerate(value)]
+        return [Fields.of(one, f"{self.place}.{name}[{at}]") for at, one in enumerate(value)]
 
     def numbers(self, name: str, /) -> dict[str, float]:
         """An object whose members are numbers."""
