@@ -10,7 +10,7 @@ from jaxtyping import Float, jaxtyped
 from moonxi.dims import Size, symbol, unknown
 from moonxi.errors import ShapeError
 from moonxi.shapes import solving
-from moonxi.shapes.specification import Names, fits, sizes_for
+from moonxi.shapes.specification import Names, fits, has_expressions, is_readable, sizes_for
 from moonxi.traits import Shape
 
 words = st.sampled_from(("a", "b", "#a", "_", "2", "rows=3", "1", "#2", "a*b", "a+1", "2*b", "min(a,b)"))
@@ -124,6 +124,21 @@ def test_a_shape_is_made_that_the_annotation_fits() -> None:
     expected = (symbol("batch", least=1), 3, 2 * h, 4, symbol("x4", least=1), 7, symbol("lead", least=1), h)
     assert made == expected
     assert names.several == {"lead": (symbol("lead", least=1),)}
+
+
+def test_what_is_read_here_and_what_is_an_expression() -> None:
+    assert has_expressions("batch 2*d")
+    assert not any(map(has_expressions, ("batch d", "*rest #n rows=3 _", "2*{self.width}", "...", "")))
+    assert is_readable("batch 2*d //2".replace(" //", "//"))
+    assert not any(map(is_readable, ("abs(n)", "?n", "{self.width:d}", "n**2")))
+
+
+def test_sizes_are_whole_numbers_of_any_kind() -> None:
+    assert fits("{self}", (4,), Names(), {"self": np.int64(4)})
+    assert fits("{self}/2", (2,), Names(), {"self": 4})
+    names = Names()
+    assert fits("a+b", (4,), names, {})
+    assert (names.sizes, names.open) == ({}, 1)
 
 
 @pytest.mark.parametrize(

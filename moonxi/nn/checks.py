@@ -46,15 +46,22 @@ def checked[S, **P, R](
         before = _look_of_arguments(self, first, computed, args) if remember and not kwargs else None
         try:
             if before is None or before not in known:
-                if symbolic.concern(self, (*args, *kwargs.values())):
+                concerned = symbolic.concern(self, (*args, *kwargs.values()))
+                if concerned or symbolic.every_call:
                     where = f"{name(self)}.{function.__name__}"
-                    return cast(R, symbolic.call(where, (self, *args), kwargs))  # the function's own result
-                result = slow(self, *args, **kwargs)
+                    result = cast(R, symbolic.call(where, (self, *args), kwargs))  # the function's own result
+                    if concerned:
+                        return result
+                else:
+                    result = slow(self, *args, **kwargs)
             else:
                 result = function(self, *args, **kwargs)
                 if (before, _look(result)) in passed:
                     return result
-                _check_again(function, result, self, args)
+                if symbolic.every_call:
+                    symbolic.check_result(f"{name(self)}.{function.__name__}", result, (self, *args), kwargs)
+                else:
+                    _check_again(function, result, self, args)
         except TypeCheckError as error:
             arguments = signature.bind(self, *args, **kwargs)
             arguments.apply_defaults()

@@ -9,7 +9,7 @@ from jaxtyping import jaxtyped
 from moonxi.errors import OperandError, ShapeError
 from moonxi.nn.annotations import refuse_text, shapes_in, spelled
 from moonxi.nn.findings import described
-from moonxi.nn.symbolic_checks import fits, is_symbolic
+from moonxi.nn.symbolic_checks import have_expressions, is_symbolic, misfitting
 from moonxi.shapes.specification import Names
 from moonxi.traits import Tensor, foreign
 
@@ -24,10 +24,10 @@ def shapes_of_fields(cls: type) -> Mapping[str, object]:
 def check_fields(record: object, annotations: Mapping[str, object]) -> None:
     """Raise `ShapeError` unless the shapes fit each other, `OperandError` for what is no tensor where one is due."""
     arguments = {"self": record}
-    if any(is_symbolic(getattr(record, name)) for name in annotations):
-        names = Names()
-        every = (name for name in annotations if not fits(annotations[name], getattr(record, name), names, arguments))
-        name = next(every, None)
+    if have_expressions(annotations.values()) or any(is_symbolic(getattr(record, name)) for name in annotations):
+        claims = [(annotation, getattr(record, name)) for name, annotation in annotations.items()]
+        place = misfitting(claims, Names(), arguments)
+        name = None if place is None else list(annotations)[place]
     else:
         name = _misfit(record, annotations)
     if name is None:

@@ -8,7 +8,7 @@ from typing import Final
 from moonxi import shapes
 from moonxi.errors import MoonxiError, OperandError, ShapeError
 from moonxi.nn.annotations import shapes_in, spelled
-from moonxi.traits import Labels, Mask, Tensor
+from moonxi.traits import Tensor
 
 _PARAMETER = re.compile(r"typechecking parameter '(\w+)'")
 _BOUND = re.compile(r"axis annotation are as follows\.\s*(.*)", re.DOTALL)
@@ -50,7 +50,7 @@ def misfit(
 ) -> MoonxiError:
     """The error for a value that is not what its annotation says, ``sizes`` being what the names in it stand for."""
     shapes_there = list(shapes_in(annotation))
-    right_but_shape = isinstance(value, Tensor | Labels | Mask) and any(
+    right_but_shape = any(
         isinstance(value, one.dtype[one.array_type, "..."])  # pyrefly: ignore[unsupported-operation]
         for one in shapes_there
     )

@@ -4,9 +4,10 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Self
+from operator import index
+from typing import Self, SupportsIndex
 
-from moonxi.dims import Dim, Size, maximum, minimum, solve, unknown
+from moonxi.dims import Dim, Size, maximum, minimum, parse, solve, symbols, unknown
 from moonxi.errors import ShapeError
 from moonxi.shapes.agreement import differ
 from moonxi.shapes.arrays import Sizes, broadcast, show
@@ -32,14 +33,16 @@ class Names:
 
     sizes: dict[str, Size] = field(default_factory=dict)
     several: dict[str, Sizes] = field(default_factory=dict)
+    open: int = 0
+    """How many sizes met an expression that they leave open, such as ``a+b`` or ``h//2``: ask again with more names."""
 
     def copy(self) -> Self:
         """A copy, to try something with."""
-        return type(self)(dict(self.sizes), dict(self.several))
+        return type(self)(dict(self.sizes), dict(self.several), self.open)
 
     def become(self, other: Self) -> None:
         """Take over what stands in the other."""
-        self.sizes, self.several = other.sizes, other.several
+        self.sizes, self.several, self.open = other.sizes, other.several, other.open
 
     def __str__(self) -> str:
         one = [f"{name}={size}" for name, size in self.sizes.items() if str(size) != name]
@@ -67,10 +70,31 @@ def read(text: str) -> tuple[Item, ...]:
     return tuple(items)
 
 
+@lru_cache(maxsize=1024)
+def is_readable(text: str) -> bool:
+    """Whether every word of an annotation is read here; jaxtyping takes any expression of Python."""
+    try:
+        for item in read(text):
+            parse(_BRACES.sub("_0", item.text) or "0")
+            for found in _BRACES.finditer(item.text):
+                compile(found[1], "<annotation>", "eval")
+    except (ShapeError, SyntaxError):
+        return False
+    return True
+
+
+@lru_cache(maxsize=1024)
+def has_expressions(text: str) -> bool:
+    """Whether the size of an axis is an expression of names, such as ``2*d``, and is to be solved for one of them."""
+    texts = (_BRACES.sub("0", item.text) for item in read(text))
+    return any(not one.isidentifier() and symbols(parse(one)) for one in texts if one)
+
+
 def fits(text: str, shape: Sizes, names: Names, arguments: Mapping[str, object]) -> bool:
     """Whether the shape is what the annotation asks for; names that were free are bound then, if it is or not.
 
-    What stands in braces is computed from the arguments."""
+    An expression is solved for its name: ``2*d`` fits 6 with ``d = 3`` and does not fit 7. One that its size leaves
+    open may fit, and is counted in ``names.open``. What stands in braces is computed from the arguments."""
     items = read(text)
     star = next((place for place, item in enumerate(items) if item.several), None)
     if star is None:
@@ -122,14 +146,17 @@ def _fits(item: Item, size: Size, names: Names, arguments: Mapping[str, object])
         names.sizes[item.text] = size
         return True
     trial = names.copy()
-    apart = {f"'{name}": name for name in free}  # the size may have unknowns of these names itself
-    trial.sizes.update({name: unknown(mark) for mark, name in apart.items()})
+    apart = {name: f"'{name}" for name in free}  # the size may have unknowns of these names itself
+    trial.sizes.update({name: unknown(mark) for name, mark in apart.items()})
     value = _value(item.text, trial, arguments)
-    for mark, solution in solve(value, size).items():
-        if mark in apart:
+    if len(free) == 1:
+        solutions = solve(value, size)
+        if apart[free[0]] in solutions:
+            solution = solutions[apart[free[0]]]
             if solution is not None:
-                names.sizes[apart[mark]] = solution
+                names.sizes[free[0]] = solution
             return solution is not None
+    names.open += 1
     return not differ(value, size)
 
 
@@ -163,6 +190,10 @@ def _value(text: str, names: Names, arguments: Mapping[str, object]) -> Size:
 
     expression = _BRACES.sub(replaced, text)
     value = eval(expression, dict(_FUNCTIONS), {**names.sizes, **computed})
-    if isinstance(value, int | Dim):
+    if isinstance(value, Dim):
         return value
+    if isinstance(value, SupportsIndex):
+        return index(value)
+    if isinstance(value, float) and value.is_integer():  # jaxtyping compares with ==
+        return int(value)
     raise ShapeError(f"annotation: {text!r}: {value!r} is not a size")

@@ -36,3 +36,12 @@ def test_the_program_by_hand() -> None:
         [sys.executable, "-c", program], env=environment(), capture_output=True, text=True, check=True
     )
     assert done.stdout == output
+
+
+def test_the_program_with_an_expression() -> None:
+    at = next(place for place, (_, text) in enumerate(BLOCKS) if "class Glu" in text)
+    (_, program), (_, output) = BLOCKS[at : at + 2]
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=environment(), capture_output=True, text=True, check=True
+    )
+    assert done.stdout == output
