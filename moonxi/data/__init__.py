@@ -6,6 +6,7 @@ from moonxi.data.cifar10 import CIFAR10_CLASSES, cifar10
 from moonxi.data.columns import Category, Column, Integer, Number, Text
 from moonxi.data.csv_table import CsvTable, read_csv
 from moonxi.data.dataset import Dataset, HostDataset, LabelledArrays, RandomDataset, TrainTest
+from moonxi.data.device_dataset import DeviceAugmentation, DeviceAugmented, DeviceDataset
 from moonxi.data.emnist import EMNIST_CLASSES, emnist
 from moonxi.data.fashion_mnist import FASHION_MNIST, FASHION_MNIST_CLASSES, fashion_mnist
 from moonxi.data.features import Features
@@ -37,6 +38,9 @@ __all__ = [
     "Cutout",
     "DataLoader",
     "Dataset",
+    "DeviceAugmentation",
+    "DeviceAugmented",
+    "DeviceDataset",
     "Features",
     "Flip",
     "HostDataset",

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from moonxi import settings
 from moonxi.dtypes import HostArray
 from moonxi.errors import OptionError, ShapeError
+from moonxi.traits import Shape, Tensor
 
 type Words = NDArray[np.uint64]
 """Random words of shape ``(n, 4)``: a block of the Philox generator for each image."""
@@ -57,12 +58,31 @@ class Crop:
             raise OptionError(f"Crop: mode={self.mode!r}: must be 'fill' or 'reflect'")
 
     def __call__(self, images: HostArray, words: Words, /) -> HostArray:
-        count, _, rows, columns = _batch_shape("Crop", images)
+        count, _, rows, columns = _batch_shape("Crop", images.shape)
         if self.mode == "reflect" and self.padding >= min(rows, columns):
             raise ShapeError(f"Crop: images {images.shape}, padding={self.padding}: a mirror is smaller than the image")
         windows = np.lib.stride_tricks.sliding_window_view(self._padded(images), (rows, columns), axis=(2, 3))
         down, right = (_below(2 * self.padding + 1, words[:, word]) for word in (0, 1))
         return windows[np.arange(count), :, down, right]
+
+    def on_tensors[T: Tensor](self, images: T, words: Words, /) -> T:
+        """The same windows, of images that live anywhere: see `DeviceDataset`."""
+        _, _, rows, columns = _batch_shape("Crop", images.shape)
+        if self.mode == "reflect" and self.padding >= min(rows, columns):
+            raise ShapeError(f"Crop: images {images.shape}, padding={self.padding}: a mirror is smaller than the image")
+        down, right = (_below(2 * self.padding + 1, words[:, word])[:, None] for word in (0, 1))
+        if self.mode == "fill":
+            width = (self.padding, self.padding)
+            images = images.pad(((0, 0), (0, 0), width, width), self.fill)
+            places = down + np.arange(rows), right + np.arange(columns)
+        else:
+            places = self._mirrored(down, rows), self._mirrored(right, columns)
+        return _rows_at(_columns_at(images, places[1]), places[0])
+
+    def _mirrored(self, first: NDArray[np.intp], size: int, /) -> NDArray[np.intp]:
+        """The places in an image that a window of its mirrored padding shows."""
+        place = np.abs(first + np.arange(size) - self.padding)
+        return np.where(place < size, place, 2 * (size - 1) - place)
 
     def _padded(self, images: HostArray, /) -> HostArray:
         width = ((0, 0), (0, 0), (self.padding, self.padding), (self.padding, self.padding))
@@ -83,10 +103,19 @@ class Flip:
         settings.numbers("Flip", settings.UNIT, probability=self.probability)
 
     def __call__(self, images: HostArray, words: Words, /) -> HostArray:
-        _batch_shape("Flip", images)
+        _batch_shape("Flip", images.shape)
+        return np.where(self._chosen(words)[:, None, None, None], images[..., ::-1], images)
+
+    def on_tensors[T: Tensor](self, images: T, words: Words, /) -> T:
+        """The same images, of such that live anywhere: see `DeviceDataset`."""
+        columns = np.arange(_batch_shape("Flip", images.shape)[3])
+        return _columns_at(images, np.where(self._chosen(words)[:, None], columns[::-1], columns))
+
+    def _chosen(self, words: Words, /) -> NDArray[np.bool_]:
+        """Which images are flipped."""
         # A double holds the upper 53 bits of a word exactly; those are below 1, so that probability 1 always flips.
-        chosen = (words[:, 0] >> np.uint64(11)) * 2.0**-53 < self.probability
-        return np.where(chosen[:, None, None, None], images[..., ::-1], images)
+        chosen: NDArray[np.bool_] = (words[:, 0] >> np.uint64(11)) * 2.0**-53 < self.probability
+        return chosen
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,10 +134,19 @@ class Cutout:
         settings.numbers("Cutout", settings.ANY, fill=self.fill)
 
     def __call__(self, images: HostArray, words: Words, /) -> HostArray:
-        _, _, rows, columns = _batch_shape("Cutout", images)
+        down, right = self._square(images.shape, words)
+        return np.where(down & right, images.dtype.type(self.fill), images)
+
+    def on_tensors[T: Tensor](self, images: T, words: Words, /) -> T:
+        """The same images, of such that live anywhere: see `DeviceDataset`."""
+        down, right = (images.from_host(one.astype(np.float32)) for one in self._square(images.shape, words))
+        return images.masked_fill(down * right > 0.0, self.fill)
+
+    def _square(self, shape: Shape, words: Words, /) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Which rows and which columns of each image belong to the square."""
+        _, _, rows, columns = _batch_shape("Cutout", shape)
         inside = [self._inside(length, _below(length, words[:, word])) for word, length in enumerate((rows, columns))]
-        square = inside[0][:, None, :, None] & inside[1][:, None, None, :]
-        return np.where(square, images.dtype.type(self.fill), images)
+        return inside[0][:, None, :, None], inside[1][:, None, None, :]
 
     def _inside(self, length: int, centres: NDArray[np.intp], /) -> NDArray[np.bool_]:
         """For each image, which places along an axis belong to the square."""
@@ -138,12 +176,21 @@ class Normalize:
         object.__setattr__(self, "_factors", (means, deviations))
 
     def __call__(self, images: HostArray, words: Words | None = None, /) -> HostArray:
-        if _batch_shape("Normalize", images)[1] != len(self.mean):
-            raise ShapeError(f"Normalize: images {images.shape}, {len(self.mean)} means: one for each channel")
+        self._check(images.shape)
         mean, std = (factor.astype(images.dtype) for factor in self._factors)
         normal = images - mean
         normal /= std
         return normal
+
+    def on_tensors[T: Tensor](self, images: T, words: Words | None = None, /) -> T:
+        """The same images, of such that live anywhere: see `DeviceDataset`."""
+        self._check(images.shape)
+        mean, std = (images.from_host(factor) for factor in self._factors)
+        return (images - mean) / std
+
+    def _check(self, shape: Shape, /) -> None:
+        if _batch_shape("Normalize", shape)[1] != len(self.mean):
+            raise ShapeError(f"Normalize: images {shape}, {len(self.mean)} means: one for each channel")
 
 
 def _below(bound: int, words: Words, /) -> NDArray[np.intp]:
@@ -151,8 +198,18 @@ def _below(bound: int, words: Words, /) -> NDArray[np.intp]:
     return ((words >> np.uint64(32)) * np.uint64(bound) >> np.uint64(32)).astype(np.intp)
 
 
-def _batch_shape(operation: str, images: HostArray, /) -> tuple[int, int, int, int]:
-    if images.ndim != 4:
-        raise ShapeError(f"{operation}: images {images.shape}: expected (images, channels, rows, columns)")
-    count, channels, rows, columns = images.shape
+def _columns_at[T: Tensor](images: T, places: NDArray[np.intp], /) -> T:
+    """Of each image the columns at its places ``(n, k)``."""
+    return images.gather(images.labels(places[:, None, None, :]))
+
+
+def _rows_at[T: Tensor](images: T, places: NDArray[np.intp], /) -> T:
+    """Of each image the rows at its places."""
+    return _columns_at(images.permute((0, 1, 3, 2)), places).permute((0, 1, 3, 2))
+
+
+def _batch_shape(operation: str, shape: Shape, /) -> tuple[int, int, int, int]:
+    if len(shape) != 4:
+        raise ShapeError(f"{operation}: images {shape}: expected (images, channels, rows, columns)")
+    count, channels, rows, columns = shape
     return count, channels, rows, columns

@@ -59,11 +59,7 @@ class _Drawn[T: Tensor]:
 
     @cached_property
     def words(self) -> tuple[Words, ...]:
-        """For each step, the words of all images: 32 bytes an image, made when the first batch is."""
-        count = len(self.source)
-        return tuple(
-            philox_words(WORDS * count, self.key.fold(step)).reshape(count, WORDS) for step in range(len(self.steps))
-        )
+        return words_of(self.key, len(self.steps), len(self.source))
 
     def batch(self, indices: Indices, /) -> Labelled[T]:
         x, labels = self.source.host_batch(indices)
@@ -90,6 +86,11 @@ class Transformed[T: Tensor]:
         for step in self.steps:
             images = step(images)
         return Labelled(self.source.like.from_host(images), self.source.like.labels(labels))
+
+
+def words_of(key: Key, steps: int, count: int, /) -> tuple[Words, ...]:
+    """For each step, the words of all images: 32 bytes an image."""
+    return tuple(philox_words(WORDS * count, key.fold(step)).reshape(count, WORDS) for step in range(steps))
 
 
 def _floating(x: HostArray | NDArray[np.integer], /) -> HostArray:

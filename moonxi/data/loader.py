@@ -1,7 +1,8 @@
 """`DataLoader`: an epoch of a data set as batches, in an order that seed and epoch fix."""
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -14,6 +15,7 @@ from moonxi.errors import DataError
 from moonxi.key import Key
 from moonxi.optim import Steps
 from moonxi.settings import flags, is_whole
+from moonxi.uploading import Arriving
 
 _BEGINNING: Final = Position()
 _SHOWN: Final = 8  # samples of a batch in the note on an exception
@@ -29,7 +31,8 @@ class DataLoader[B]:
     The loader holds no state: epochs can be repeated, and had in any order, or several at a time.
 
     With ``workers`` that many threads make batches ahead of the loop, up to ``prefetch`` for each of them; the batches
-    are the same, to the bit and in order, for any number. The data set is then asked for several batches at a time,
+    are the same, to the bit and in order, for any number. To a GPU they are copied from pinned memory, beside what it
+    computes. The data set is then asked for several batches at a time,
     which those of moonxi allow. The threads of an epoch begin with its first batch, and end with its iteration: at the
     end, by an exception, Ctrl-C or an early leave.
 
@@ -115,7 +118,7 @@ class DataLoader[B]:
             # Not `map`: a data set that lets StopIteration escape would end the epoch, and nobody would know.
             return (make(number) for number in range(start, len(self)))
         ahead = self.workers * self.prefetch
-        return ordered(make, start, len(self), workers=self.workers, ahead=ahead)
+        return _arrived(ordered(make.ahead, start, len(self), workers=self.workers, ahead=ahead))
 
     def stream(self, start: Position = _BEGINNING, /) -> Iterator[tuple[B, Position]]:
         """The batches from a position on, epoch after epoch without end, each with the position after it.
@@ -140,6 +143,15 @@ class DataLoader[B]:
         return self.dataset.drawn(Key(self.seed or 0).fold("draw").fold(epoch))  # there is a seed: see __post_init__
 
 
+def _arrived[B](made: Generator[Arriving[B]], /) -> Iterator[B]:
+    """The batches for the thread of the loop."""
+    try:
+        for one in made:
+            yield one.taken()
+    finally:
+        made.close()
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Maker[B]:
     """Makes the batches of an epoch by their numbers."""
@@ -149,6 +161,10 @@ class _Maker[B]:
     size: int
     epoch: int
     batches: int
+
+    def ahead(self, number: int, /) -> Arriving[B]:
+        """In a thread that is not that of the loop."""
+        return Arriving(partial(self, number))
 
     def __call__(self, number: int, /) -> B:
         indices = self.order[number * self.size : (number + 1) * self.size]

@@ -1,12 +1,12 @@
 """Numbered results that threads make ahead of the loop that takes them, in order."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextvars import copy_context
 from threading import Condition, Thread, current_thread
 
 
-def ordered[B](make: Callable[[int], B], start: int, stop: int, /, *, workers: int, ahead: int) -> Iterator[B]:
+def ordered[B](make: Callable[[int], B], start: int, stop: int, /, *, workers: int, ahead: int) -> Generator[B]:
     """``make(start)``, ..., ``make(stop - 1)``, in this order, made by threads that begin with the first of them.
 
     At most ``ahead`` results beyond the one that is asked for are begun. What ``make`` raises is raised in its place,

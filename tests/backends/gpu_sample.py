@@ -1,12 +1,14 @@
-"""A program that runs every kernel, for ``compute-sanitizer python -m tests.backends.gpu_sample``.
+"""A program that runs every kernel, for ``compute-sanitizer python -m tests.backends.gpu_sample [F32 F64 F16 BF16]``.
 
 Each array has memory of its own, not a part of a pool, so that a step beyond it is seen; in a recording that is so for
 what is not computed within. Steps that are compiled run the generated kernels too, and those that only they use.
 """
 
+import sys
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 from jaxtyping import Float
@@ -14,6 +16,7 @@ from jaxtyping import Float
 import moonxi as mx
 from moonxi import nn, optim
 from moonxi.backends.cupy import gpu, plans, sources
+from moonxi.compiled import Pass
 from moonxi.dtypes import BF16, F16, F32, F64
 from moonxi.key import Key
 from moonxi.losses import Logits, cross_entropy
@@ -91,7 +94,8 @@ def every_way_of_compiled_steps(like: Any, low: Any) -> None:
             nn.Dropout(0.3),
             nn.Linear.init(8, 5, like=like, key=other),
         )
-        for step in mx.compile(training(optimizer, low)), mx.compile(training(optimizer, low), without=("fusion",)):
+        ways: tuple[tuple[Pass, ...], ...] = (("tuned_plans",), ("tuned_plans", "fusion"))
+        for step in (mx.compile(training(optimizer, low), without=without) for without in ways):
             state, trained = optimizer.init(model), model
             for number in range(4):
                 x = like.normal((6, 3, 9, 8), Key(number))
@@ -146,21 +150,24 @@ def training(optimizer: Any, low: Any) -> Any:
     return step
 
 
+def sample(element: Any) -> None:
+    """All of it for an element type, with cuDNN where it is and with the kernels alone."""
+    every_kernel(gpu(element))
+    every_kernel(gpu(element, debug=True))
+    every_way_of_compiled_steps(gpu(element), None)
+    if element in (F16, BF16):
+        every_way_of_compiled_steps(gpu(F32), element)
+    with patch.object(plans.Convolution, "plan", return_value=None):
+        every_kernel(gpu(element))
+
+
 def main() -> None:
-    """Run it for every element type, with the kernels alone and with cuDNN where it is."""
+    """Run it for the element types that are named, or all of them."""
     cuda: Any = import_module("cupy.cuda")
     cuda.set_allocator(None)
-    for element in F32, F64, F16, BF16:
-        every_kernel(gpu(element))
-        every_kernel(gpu(element, debug=True))
-        every_way_of_compiled_steps(gpu(element), None)
-    for element in F16, BF16:
-        every_way_of_compiled_steps(gpu(F32), element)
-    plan = plans.Convolution.plan
-    vars(plans)["Convolution"].plan = lambda self, kind, space: None
-    for element in F32, F64, F16, BF16:
-        every_kernel(gpu(element))
-    vars(plans)["Convolution"].plan = plan
+    named = {element.__name__: element for element in (F32, F64, F16, BF16)}
+    for name in sys.argv[1:] or named:
+        sample(named[name])
     print("every kernel ran")
 
 

@@ -12,9 +12,13 @@ import moonxi as mx
 from moonxi import F32, F64, GpuTensor, NpArray, nn
 from moonxi.data import (
     Category,
+    Crop,
     CsvTable,
+    Cutout,
     DataLoader,
+    DeviceDataset,
     Features,
+    Flip,
     Labelled,
     LabelledArrays,
     Mapped,
@@ -29,6 +33,7 @@ from moonxi.data import (
     stratified_split,
 )
 
+type HostArray = NDArray[np.floating]
 type Host = NpArray[F32]
 type Device = GpuTensor[F32]
 
@@ -214,3 +219,52 @@ def wrong_names_of_tensors(model: nn.Linear[Host]) -> None:
 
 def right_names_of_tensors() -> None:
     nn.TorchKeys({"": "net"}, tensors={"weight": nn.TorchTensor("net.kernel")})
+
+
+# -- data on a device ----------------------------------------------------------------------------------------------
+
+
+def pictures() -> LabelledArrays[Host]:
+    return LabelledArrays(mx.numpy(), np.ones((6, 3, 4, 4)), np.arange(6) % 3)
+
+
+def wrong_place_of_device_data() -> None:
+    there: DeviceDataset[Device] = DeviceDataset.of(pictures())  # E: [arg-type]
+    print(there)
+
+
+def right_place_of_device_data() -> None:
+    there: DeviceDataset[Host] = DeviceDataset.of(pictures())
+    assert len(there) == 6
+
+
+def wrong_step_on_a_device(images: DeviceDataset[Device]) -> None:
+    def darker(images: HostArray, words: NDArray[np.uint64]) -> HostArray:
+        return images / 2
+
+    print(images.augmented((Crop(1), darker)))  # E: [arg-type]
+
+
+def right_step_on_a_device() -> None:
+    augmented = DeviceDataset.of(pictures()).augmented((Crop(1), Flip(), Cutout(1)))
+    for batch in DataLoader(augmented, batch_size=2, seed=0).epoch(0):
+        assert batch.x.shape == (2, 3, 4, 4)
+
+
+def wrong_batch_of_a_device(images: DeviceDataset[Device]) -> Labelled[Host]:
+    return images.batch(np.arange(2))  # E: [return-value]
+
+
+def right_batch_of_a_device() -> None:
+    def first(images: DeviceDataset[Device]) -> Labelled[Device]:
+        return images.batch(np.arange(2))
+
+    assert callable(first)
+
+
+def wrong_source_of_device_data(loader: DataLoader[Labelled[Device]]) -> None:
+    print(DeviceDataset.of(loader))  # E: [arg-type]
+
+
+def right_source_of_device_data() -> None:
+    print(DeviceDataset.of(pictures()[:4]).batch(np.array([0])).x.shape)

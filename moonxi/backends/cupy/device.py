@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 
 from moonxi.backends.cupy.launching import Argument, Kernel
 from moonxi.backends.cupy.presence import require
+from moonxi.backends.cupy.staging import Upload
 from moonxi.errors import DeviceError, LabelError
+from moonxi.uploading import arrivals
 
 if TYPE_CHECKING:
     from cupy import RawModule
@@ -107,9 +109,15 @@ class Device:
             ) from None
 
     def upload(self, array: NDArray[np.generic]) -> "MemoryPointer":
-        """A copy of a contiguous host array; the host does not wait for work that is under way."""
+        """A copy of a contiguous host array; the host does not wait for work that is under way.
+
+        In a thread that makes batches ahead it goes on beside that work: see `moonxi.uploading`."""
         memory = self.allocate(array.nbytes)
-        self.write(array, memory.ptr)
+        under_way = arrivals()
+        if under_way is None or not array.nbytes:
+            self.write(array, memory.ptr)
+        else:
+            under_way.append(Upload(self, array, memory.ptr))
         return memory
 
     def write(self, array: NDArray[np.generic], pointer: int) -> None:

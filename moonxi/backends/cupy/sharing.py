@@ -114,15 +114,25 @@ def _given(x: DeviceArray) -> int:
     return pointer
 
 
+class _Foreign:
+    """A stream of another library, as CUDA's protocol for streams has it."""
+
+    def __init__(self, address: int) -> None:
+        self._address = address
+
+    def __cuda_stream__(self) -> tuple[int, int]:
+        return 0, self._address
+
+
 def _wait(space: Space, stream: int | None) -> None:
     """Let a stream wait for the current one."""
-    from cupy.cuda import Event, ExternalStream
+    from cupy.cuda import Event, Stream
 
     current = space.device.stream()
     if stream is not None and stream != current.ptr:
         event = Event(disable_timing=True)
         event.record(current)
-        ExternalStream(stream).wait_event(event)
+        Stream.from_external(_Foreign(stream)).wait_event(event)
 
 
 def array_interface(space: Space, x: DeviceArray) -> dict[str, object]:

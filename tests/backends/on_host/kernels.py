@@ -218,6 +218,7 @@ def module() -> ModuleType:
             "cublas": products,
             "set_allocator": lambda allocator: None,
             "alloc": streams.alloc,
+            "alloc_pinned_memory": streams.PinnedMemory,
             "using_allocator": streams.using_allocator,
             "MemoryPool": streams.MemoryPool,
             "Stream": streams.Stream,

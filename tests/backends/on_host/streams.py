@@ -127,6 +127,10 @@ class Stream:
             event.capture.streams.append(self)
         self.last |= event.last
 
+    @staticmethod
+    def from_external(stream: Any) -> "Stream":
+        return Stream(ptr=stream.__cuda_stream__()[1])
+
     def begin_capture(self) -> None:
         assert self.capture is None
         assert self.ptr != 0
@@ -155,6 +159,19 @@ class Event:
 
     def record(self, stream: Stream) -> None:
         self.capture, self.last = stream.capture, stream.last
+
+    def synchronize(self) -> None: ...
+
+
+class PinnedMemory:
+    """Memory of the host that the device reads by itself."""
+
+    def __init__(self, size: int) -> None:
+        self._array = np.zeros(size, np.uint8)
+        self.ptr = self._array.ctypes.data
+
+    def __buffer__(self, flags: int) -> memoryview:
+        return memoryview(self._array)
 
 
 _state: dict[str, Any] = {"stream": Stream(ptr=0), "allocator": Memory}
