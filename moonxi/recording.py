@@ -4,6 +4,7 @@ A tensor class of a device that can has a method ``recording``.
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import Protocol, runtime_checkable
 
 
@@ -52,13 +53,16 @@ class Recording(Protocol):
 class WithRecording(Protocol):
     """A tensor of a device that can write down its work."""
 
+    def tuning(self) -> AbstractContextManager[None]:
+        """Within, the device tries which of several ways to compute an operation is the fastest, and remembers it."""
+        ...
+
     def recording(
         self, program: Program, outputs: Sequence[object], /, *, branches: int, tuned: bool
     ) -> Recording | None:
         """A recording of the program, made when it is first run; None if there can be none.
 
-        The program uses so many branches. With ``tuned`` the device may first try which of several ways to compute an
-        operation is the fastest.
+        The program uses so many branches, and with ``tuned`` operations as they are within ``tuning``.
 
         ``outputs`` are those of a first call: what comes in next as it came out then is taken to be handed on from call
         to call, as the parameters of a model are."""

@@ -1,6 +1,7 @@
 """How a graph is replayed: by a plan over memory of its own, by the recording of a device, or node by node."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -46,12 +47,14 @@ def first_replay(
     was the first."""
     if hasattr(backend, "recording"):
         like = next(one for one, number in zip(inputs, graph.inputs, strict=True) if graph.specs[number].dtype)
-        outputs = interpreted(graph, inputs)
+        recording = cast(WithRecording, like)
+        with nullcontext() if "tuned_plans" in without else recording.tuning():  # so that nothing is prepared twice
+            outputs = interpreted(graph, inputs)
         # What a recording does again and again reads no memory of the host.
         graph = constant_folding(
             graph, {spec_of(one).dtype or DType: one for one in inputs if is_tensor(one)}, FROM_ARRAYS
         )
-        recorded = DevicePlan(graph, cast(WithRecording, like), outputs, without)
+        recorded = DevicePlan(graph, recording, outputs, without)
         return Replay(recorded.run, recorded.fusions, lambda: recorded.bytes), outputs
     if not hasattr(backend, "kernel"):
         return Replay(lambda inputs: interpreted(graph, inputs)), interpreted(graph, inputs)

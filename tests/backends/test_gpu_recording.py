@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 import moonxi as mx
 from examples.mnist import Mlp, loss
 from moonxi import nn, optim
-from moonxi.backends.cupy import GpuTensor
+from moonxi.backends.cupy import GpuTensor, plans, tuning
 from moonxi.compiled import Pass
 from moonxi.dtypes import BF16, F32, F64, DType
 from moonxi.errors import LabelError
@@ -277,6 +277,33 @@ def test_parameters_kept_in_single_precision_are_used_in_half_of_it(gpu: Any) ->
         np.testing.assert_allclose(value.item(), theirs.item(), rtol=1e-2)
     if wide is F32:
         check(model, expected)
+
+
+@pytest.mark.parametrize(("without", "tuned"), [((), True), (("tuned_plans",), False)])
+def test_all_plans_of_a_compiled_step_are_tuned_or_none(
+    without: tuple[Pass, ...], tuned: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[bool] = []
+    plan = plans.Convolution.plan
+
+    def noted(self: plans.Convolution, kind: plans.Kind, space: Any) -> plans.Plan | None:
+        asked.append(tuning.is_wanted())
+        return plan(self, kind, space)
+
+    gpu: Gpu = gpu_or_skip(F32)()
+    x, weight = gpu.normal((2, 3, 5, 5), mx.Key(0)), gpu.normal((4, 3, 3, 3), mx.Key(1))
+    monkeypatch.setattr(plans.Convolution, "plan", noted)
+
+    def step(x: Gpu, weight: Gpu) -> Gpu:
+        return x.conv2d(weight)
+
+    compiled = mx.compile(step, without=without)
+    for _ in range(3):
+        compiled(x, weight)
+    assert len(asked) == 3  # the first call, and of a recording the run before the capture and that one
+    assert set(asked) == {tuned}
+    x.conv2d(weight)
+    assert asked[-1] is False
 
 
 def test_tensors_of_other_settings_are_traced_anew() -> None:

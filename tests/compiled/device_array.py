@@ -1,6 +1,7 @@
 """An array of the host that is compiled as a tensor of a device is: it computes formulas, and repeats a program."""
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Self
 
 import numpy as np
@@ -37,6 +38,9 @@ class DeviceArray[D: Floating](NpArray[D]):
             assert all(one.shape == shape for one in results)
             made += [values[number].sum() for number in formula.sums]
         return tuple(made)
+
+    def tuning(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def recording(self, program: Program, outputs: Sequence[object], /, *, branches: int, tuned: bool) -> "Repeated":
         return Repeated(program, branches)

@@ -1,8 +1,10 @@
 """`GpuTensor[D]`: the complete tensor class of the CUDA backend."""
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Literal, Self, overload
 
+from moonxi.backends.cupy import tuning
 from moonxi.backends.cupy.elementwise import converted
 from moonxi.backends.cupy.fused import fused
 from moonxi.backends.cupy.image import CudaImage
@@ -43,6 +45,10 @@ class GpuTensor[D: Floating](CudaImage[D]):
         spaces = [self.space.booleans if formula.is_mask(value) else self.space for value in formula.results]
         spaces += [self.space] * len(formula.sums)
         return tuple(type(self)(one, where) for one, where in zip(found, spaces * len(members), strict=True))
+
+    def tuning(self) -> AbstractContextManager[None]:
+        """Within, the plans of convolutions are tried."""
+        return tuning.wanted(True)
 
     def recording(
         self, program: Program, outputs: Sequence[object], /, *, branches: int, tuned: bool
