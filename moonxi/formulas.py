@@ -19,6 +19,9 @@ ELEMENTWISE: Final = frozenset(
     }
 )  # fmt: skip
 """The operations that a step may be, by the names that they have in the traits."""
+SWAPPED: Final = {"__radd__": "__add__", "__rsub__": "__sub__", "__rmul__": "__mul__", "__rtruediv__": "__truediv__",
+                  "__rpow__": "__pow__"}  # fmt: skip
+"""Operations of which the formula has the one beside, with its terms exchanged."""
 COMPARISONS: Final = frozenset({"__lt__", "__le__", "__gt__", "__ge__", "equal"})
 """Those whose result is a mask."""
 

@@ -12,12 +12,10 @@ from typing import Final
 
 from moonxi.compiled.graph import Graph, Node, Operand, Spec
 from moonxi.dtypes import Bool, Floating
-from moonxi.formulas import ELEMENTWISE, Formula, Kind, Step, Term
+from moonxi.formulas import ELEMENTWISE, SWAPPED, Formula, Kind, Step, Term
 
 MOST: Final = 100
 """Values that a group takes from outside and gives, at most: a kernel has room for so many addresses."""
-_SWAPPED: Final = {"__radd__": "__add__", "__rsub__": "__sub__", "__rmul__": "__mul__", "__rtruediv__": "__truediv__",
-                   "__rpow__": "__pow__"}  # fmt: skip
 
 
 def clustered(graph: Graph, /) -> Graph:
@@ -126,7 +124,7 @@ def _runs_over(graph: Graph, node: Node) -> tuple[int, ...] | None:
         axes = node.arguments[1] if len(node.arguments) > 1 else None
         options = dict(node.options)
         return taken if axes is None and not options.get("keepdims") and len(taken) > 0 else None
-    if node.operation not in ELEMENTWISE and node.operation not in _SWAPPED:
+    if node.operation not in ELEMENTWISE and node.operation not in SWAPPED:
         return None
     shape = graph.specs[node.results[0]].shape
     kinds = [_kind(graph.specs[number].shape, shape) for number in node.inputs]
@@ -160,10 +158,10 @@ def _fused(graph: Graph, nodes: Sequence[Node], kept: set[int]) -> Node:
         if node.operation == "sum":
             sums.append((node.results[0], values[node.inputs[0]]))
             continue
-        if node.operation in _SWAPPED:
+        if node.operation in SWAPPED:
             terms.reverse()
         values[node.results[0]] = len(operands) + len(steps)
-        steps.append(Step(_SWAPPED.get(node.operation, node.operation), tuple(terms)))
+        steps.append(Step(SWAPPED.get(node.operation, node.operation), tuple(terms)))
     results = [number for node in nodes for number in node.results if number in kept and node.operation != "sum"]
     kinds = tuple(_kind(graph.specs[number].shape, shape) or Kind.EACH for number in operands)
     masks = tuple(graph.specs[number].dtype is Bool for number in operands)

@@ -11,8 +11,10 @@ from moonxi.compiled.clusters import clustered
 from moonxi.compiled.graph import Graph
 from moonxi.compiled.interpreter import computed, interpreted
 from moonxi.compiled.optimising import Pass
+from moonxi.compiled.small import small_runs
 from moonxi.formulas import Formula
 from moonxi.recording import Notes, Recording, WithRecording
+from moonxi.waves import Waves, WithWaves
 
 
 class DevicePlan:
@@ -27,6 +29,8 @@ class DevicePlan:
         needed = {number for node in on_device for number in node.inputs}.union(tensors)
         taken = tuple(number for number in (*graph.inputs, *keys) if number in needed)
         work = replace(graph, inputs=taken, nodes=tuple(on_device), outputs=tuple(tensors))
+        if not {"fusion", "waves"} & set(without) and isinstance(like, WithWaves):
+            work = small_runs(work)
         work = work if "fusion" in without else clustered(work)
         schedule = scheduled(work, 1 if "branches" in without else BRANCHES)
         self.work = schedule.graph if schedule.count > 1 else work
@@ -44,8 +48,14 @@ class DevicePlan:
     @property
     def fusions(self) -> tuple[int, ...]:
         """For each group of operations that is one kernel, how many they are."""
-        formulas = [node.arguments[1:] for node in self.work.nodes if node.operation == "fused"]
-        return tuple(len(one.steps) for one, *members in formulas if isinstance(one, Formula) for _ in members)
+        found: list[int] = []
+        for node in self.work.nodes:
+            how = node.arguments[1] if node.operation in ("fused", "waves") else None
+            if isinstance(how, Formula):
+                found += [len(how.steps)] * (len(node.arguments) - 2)
+            if isinstance(how, Waves):
+                found += [len(one.scalars) + sum(len(task.steps) for task in one.tasks) for one in how.waves]
+        return tuple(found)
 
     @property
     def bytes(self) -> int:

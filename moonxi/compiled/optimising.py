@@ -28,6 +28,7 @@ type Pass = Literal[
     "sums_of_squares",
     "packing",
     "fusion",
+    "waves",
     "memory_plan",
     "numba",
     "tuned_plans",

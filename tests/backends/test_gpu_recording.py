@@ -171,7 +171,7 @@ def test_two_steps_alive_at_once_do_not_disturb_each_other(gpu: Gpu) -> None:
 
 
 def test_dropout_and_batch_statistics_differ_from_replay_to_replay_as_they_do_eagerly(gpu: Gpu) -> None:
-    optimizer = optim.Adam(lr=0.01)
+    optimizer = optim.Adam(lr=0.01, epsilon=1e-3)  # the gradient of a bias before a norm is rounding alone
 
     def step(model: Any, state: Any, batch: Any, key: mx.Key) -> Any:
         value, gradients = nn.value_and_grad(small_loss, model, batch, nn.Train(key))
@@ -316,7 +316,7 @@ def test_tensors_of_other_settings_are_traced_anew() -> None:
         x = like.normal((3, 3), mx.Key(0))
         found = compiled(x)
         assert found.space is like.space
-        assert np.array_equal(found.to_host(), step(x).to_host())
+        np.testing.assert_allclose(found.to_host(), step(x).to_host(), rtol=1e-5, atol=1e-6)
     reports = mx.compile_report(compiled).traces
     assert [one.replays for one in reports] == [1, 1]
     assert reports[1].because == "x is computed with other settings, such as another device"

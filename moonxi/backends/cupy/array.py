@@ -13,11 +13,13 @@ from moonxi.backends.cupy.presence import require
 from moonxi.backends.cupy.recording import CudaRecording
 from moonxi.backends.cupy.sharing import SupportsDlpack, array_interface, dlpack, shared
 from moonxi.backends.cupy.sources import FLOATING
+from moonxi.backends.cupy.waves import run
 from moonxi.dtypes import F32, DType, Floating
 from moonxi.errors import OperandError
 from moonxi.formulas import Formula, WithFormulas
 from moonxi.recording import Program, WithRecording
 from moonxi.traits import ImageModelTensor, MlpTensor
+from moonxi.waves import Holds, Waves, WithWaves
 
 
 class GpuTensor[D: Floating](CudaImage[D]):
@@ -46,9 +48,18 @@ class GpuTensor[D: Floating](CudaImage[D]):
         spaces += [self.space] * len(formula.sums)
         return tuple(type(self)(one, where) for one, where in zip(found, spaces * len(members), strict=True))
 
+<<<<<<< HEAD
     def tuning(self) -> AbstractContextManager[None]:
         """Within, the plans of convolutions are tried."""
         return tuning.wanted(True)
+=======
+    def waves(self, waves: Waves, /, *operands: Self) -> tuple[Self, ...]:
+        """Operations on small tensors in a few kernels: see `moonxi.waves`. It checks nothing."""
+        found = run(self.space, waves, [one.data for one in operands])
+        masks = [waves.values[number].holds is Holds.MASK for number in waves.results]
+        spaces = [self.space.booleans if is_mask else self.space for is_mask in masks]
+        return tuple(type(self)(one, where) for one, where in zip(found, spaces, strict=True))
+>>>>>>> 88ec3e3 (Small tensors on CUDA in waves)
 
     def recording(
         self, program: Program, outputs: Sequence[object], /, *, branches: int, tuned: bool
@@ -148,3 +159,4 @@ if TYPE_CHECKING:
     _: type[ImageModelTensor] = GpuTensor
     __: type[WithRecording] = GpuTensor
     ___: type[WithFormulas] = GpuTensor
+    ____: type[WithWaves] = GpuTensor

@@ -65,7 +65,7 @@ class Kernels:
 class Device:
     """A GPU by its number. Work goes to CuPy's current stream of the calling thread."""
 
-    __slots__ = ("_alloc", "_fault", "index", "labels_were_read", "most_blocks", "stream")
+    __slots__ = ("_alloc", "_fault", "index", "labels_were_read", "most_blocks", "processors", "stream")
 
     several = False
     """Whether more than one GPU is in use, so that the right one must be made current before each operation."""
@@ -79,7 +79,8 @@ class Device:
         self.stream: Callable[[], Stream] = cupy.cuda.get_current_stream
         self._fault: MemoryPointer | None = None
         self.labels_were_read = False
-        self.most_blocks = _WAVES * cupy.cuda.Device(index).attributes["MultiProcessorCount"]
+        self.processors: int = cupy.cuda.Device(index).attributes["MultiProcessorCount"]
+        self.most_blocks = _WAVES * self.processors
         Device.several = Device.several or index != cupy.cuda.runtime.getDevice()
 
     def enter(self) -> None:

@@ -1,10 +1,10 @@
 """The source of a kernel that computes a formula, each operation rounded as if it had been one of its own."""
 
-from typing import Final
+from typing import Final, Protocol
 
 from moonxi.backends.cupy import sources
 from moonxi.dtypes import DType
-from moonxi.formulas import COMPARISONS, Formula, Kind, Step, Term
+from moonxi.formulas import COMPARISONS, Formula, Kind, Term
 
 _FUNCTIONS: Final = {
     "__add__": "add", "__sub__": "subtract", "__mul__": "multiply", "__truediv__": "divide", "__pow__": "power",
@@ -42,7 +42,7 @@ def kernel(formula: Formula) -> str:
         axes += 3 * (kind is Kind.AXIS)
         line = f"{arithmetic} v{number} = " + (f"x{number}[{place}] != 0;" if is_mask else f"load(x{number}[{place}]);")
         (before if kind is Kind.ONE else within).append(line)
-    within += [f"{_step(step, count + number)}" for number, step in enumerate(formula.steps)]
+    within += [f"{assignment(step, count + number)}" for number, step in enumerate(formula.steps)]
     for number, value in enumerate(formula.results):
         memory = "u8" if formula.is_mask(value) else "T"
         before.append(f"{memory}* y{number} = ({memory}*)own[{1 + count + number}];")
@@ -56,6 +56,15 @@ def kernel(formula: Formula) -> str:
         width=width(formula), before="\n        ".join(before), within="\n            ".join(within),
         after="".join(f"\n        {line}" for line in after),
     )  # fmt: skip
+
+
+class Operation(Protocol):
+    """A step: what is computed of what."""
+
+    @property
+    def operation(self) -> str: ...
+    @property
+    def terms(self) -> tuple[Term, ...]: ...
 
 
 _TEXT: Final = """
@@ -74,7 +83,8 @@ KERNEL formula(IN_PLACE Pack pack) {{
 """
 
 
-def _step(step: Step, number: int) -> str:
+def assignment(step: Operation, number: int) -> str:
+    """A line that computes the result of a step, ``v`` and its number, from those of its terms."""
     terms = [_term(one) for one in step.terms]
     if step.operation == "where":
         chosen, mask, other = terms

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from math import prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,10 @@ from moonxi.backends.cupy.layouts import Plan, Strides, is_dense, lie_alike, mer
 from moonxi.dtypes import I64, Bool, DType
 from moonxi.formulas import Formula
 from moonxi.traits import Shape
+from moonxi.waves import Waves
+
+if TYPE_CHECKING:
+    from moonxi.backends.cupy.waves import Compiled
 
 
 class Lender:
@@ -78,6 +83,7 @@ class Space:
         "random",
         "reductions",
         "tf32",
+        "waves",
         "wide",
     )
 
@@ -90,6 +96,8 @@ class Space:
         """The size of the type that is computed in."""
         self.formulas: dict[Formula, Kernels] = {}
         """Kernels that were generated."""
+        self.waves: dict[tuple[Waves, tuple[Strides, ...]], "Compiled"] = {}
+        """The same for waves, and the strides of their operands."""
         self.moving = _kernels(on, "moving", element)
         self.elementwise = _kernels(on, "elementwise", element)
         self.reductions = _kernels(on, "reductions", element)

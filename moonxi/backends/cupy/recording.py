@@ -43,7 +43,9 @@ class CudaRecording:
         self._first: list[object] = [one.data if isinstance(one, CudaTensor) else None for one in outputs]
         self._graphs: list[Graph] = []
         self._branches: Branches | None = None
-        self._wanted: list[Slot] = []
+        self._sizes = [one.data.count * one.space.itemsize if isinstance(one, CudaTensor) else 0 for one in outputs]
+        self._wanted: list[tuple[int, Slot | None]] = []
+        """For the next results that come out, in order: the bytes, and where they are handed on from."""
         self._last_stream: Stream | None = None
         self._is_refused = False
 
@@ -217,7 +219,7 @@ class CudaRecording:
             self._mark(target, (output,))
             _ = one.data.pointer  # a product that is pending is computed now
             self._mark(target, ())
-            kept.append(one.data if number < 0 else None)
+            kept.append(None if number >= 0 else self._apart(one, target))
         self._hand_on(
             [
                 (one.data, target[number])
@@ -226,6 +228,16 @@ class CudaRecording:
             ]
         )
         return kept
+
+    @staticmethod
+    def _apart(one: Tensor, target: list[Slot]) -> DeviceArray:
+        """What is not handed on, which must not lie where something else is going to be."""
+        memories = {id(slot.memory) for slot in target}
+        if id(one.data.owner) not in memories:
+            return one.data
+        away = one.space.empty(one.data.shape)
+        one.space.copy(one.data, away)
+        return away
 
     @staticmethod
     def _hand_on(results: Sequence[tuple[DeviceArray, Slot]]) -> None:
@@ -257,16 +269,16 @@ class CudaRecording:
 
     def _mark(self, target: list[Slot], places: Sequence[int]) -> None:
         """Have the next results put where they are going to be handed on from."""
-        numbers = [number for place in places if (number := self._place_in_set.get(place)) is not None]
-        self._wanted = [target[number] for number in numbers]
+        numbers = [(place, self._place_in_set.get(place)) for place in places]
+        self._wanted = [(self._sizes[place], None if number is None else target[number]) for place, number in numbers]
 
     def _allocate(self, size: int) -> "MemoryPointer":
         """Memory of the pools; for a result that is to be handed on, that of its slot."""
         assert self._branches is not None
-        for place, slot in enumerate(self._wanted):
-            if slot.bytes == size:
+        for place, (wanted, slot) in enumerate(self._wanted):
+            if wanted == size:
                 del self._wanted[place]
-                return slot.memory
+                return self._branches.allocate(size) if slot is None else slot.memory
         return self._branches.allocate(size)
 
 

@@ -21,12 +21,14 @@ PARTS: dict[str, tuple[str, ...]] = {
     "elementwise": ("functions.cuh", "elementwise.cu"),
     "reductions": ("folding.cuh", "reductions.cu"),
     "normalisation": ("folding.cuh", "normalisation.cu"),
-    "classes": ("classes.cu",),
+    "classes": ("faults.cuh", "classes.cu"),
     "random": ("random.cu",),
     "images": ("images.cu",),
 }
 FORMULA = ("folding.cuh", "functions.cuh", "formula.cuh")
 """What comes before a generated kernel."""
+WAVES = ("faults.cuh", "functions.cuh", "waves.cuh")
+"""What comes before the kernels of waves."""
 EXACT = ("--std=c++17", "--fmad=false")
 """What the compiler is told where each operation is to be rounded for itself."""
 

@@ -1,18 +1,4 @@
-// Operations that read labels. A label that is no class touches no memory: it is written down in `fault`
-// (set, operation, label, place, classes), the first one for good, and its result is NaN or nothing.
-
-struct Fault { i64 set, operation, label, place, classes; };
-
-DEVICE bool is_class(i64 label, u64 classes, u64 place, i64 operation, Fault* fault) {
-    if (label >= 0 && (u64)label < classes) return true;
-    if (atomicCAS((u64*)&fault->set, 0ull, 1ull) == 0ull) {
-        fault->operation = operation;
-        fault->label = label;
-        fault->place = (i64)place;
-        fault->classes = (i64)classes;
-    }
-    return false;
-}
+// Operations that read labels; after faults.cuh. The result of a label that is no class is NaN or nothing.
 
 // x is (rows, classes) in order; labels are array 0 of the walk over (rows, count).
 KERNEL gather(const T* x, const i64* labels, T* out, const Walk walk, u64 count, u64 classes, i64 operation, Fault* fault) {
