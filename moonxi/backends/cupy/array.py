@@ -48,18 +48,16 @@ class GpuTensor[D: Floating](CudaImage[D]):
         spaces += [self.space] * len(formula.sums)
         return tuple(type(self)(one, where) for one, where in zip(found, spaces * len(members), strict=True))
 
-<<<<<<< HEAD
     def tuning(self) -> AbstractContextManager[None]:
         """Within, the plans of convolutions are tried."""
         return tuning.wanted(True)
-=======
+
     def waves(self, waves: Waves, /, *operands: Self) -> tuple[Self, ...]:
         """Operations on small tensors in a few kernels: see `moonxi.waves`. It checks nothing."""
         found = run(self.space, waves, [one.data for one in operands])
         masks = [waves.values[number].holds is Holds.MASK for number in waves.results]
         spaces = [self.space.booleans if is_mask else self.space for is_mask in masks]
         return tuple(type(self)(one, where) for one, where in zip(found, spaces, strict=True))
->>>>>>> 88ec3e3 (Small tensors on CUDA in waves)
 
     def recording(
         self, program: Program, outputs: Sequence[object], /, *, branches: int, tuned: bool
