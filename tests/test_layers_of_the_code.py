@@ -15,7 +15,10 @@ LAYERS = (
     {"errors"},
     {"dims"},
     {"settings"},
-    {"computing", "dtypes", "formulas", "json_fields", "key", "recording", "shapes", "uploading", "whole_file"},
+    {
+        *("computing", "dtypes", "formulas", "json_fields", "key", "norms", "recording", "shapes", "uploading"),
+        *("waves", "whole_file"),
+    },
     {"traits"},
     {"backends.numpy", "backends.cupy", "autodiff", "shape_tensor", "profiled", "fusion"},
     {"linalg", "nn", "losses", "optim"},

@@ -1,10 +1,6 @@
-"""Element-wise operations over one shape brought together, each group as one node ``fused`` with a formula.
+"""Element-wise operations over one shape brought together, each group as one node ``fused`` with a formula."""
 
-Groups that have the same formula and do not depend on each other then become one node with several members: the updates
-of all parameters by an optimizer, say.
-"""
-
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from heapq import heapify, heappop, heappush
 from math import prod
@@ -52,7 +48,7 @@ class _Groups:
     def add(self, node: Node) -> None:
         """Put the next node into a group of its own, and join that with those of its operands where it can be."""
         group = self._kept(_Group([node]))
-        shape = _runs_over(self._graph, node)
+        shape = runs_over(self._graph, node)
         if shape is None:
             return
         for number in dict.fromkeys(node.inputs):
@@ -98,11 +94,11 @@ class _Groups:
         """The graph, each group in the place of its nodes."""
         needed = [group for group in self._all.values() if len(group.nodes) == 1 or self._results(group)]
         made = [self._made(group) for group in needed]
-        return replace(self._graph, nodes=tuple(_batched(self._graph, sorted_nodes(made))))
+        return replace(self._graph, nodes=tuple(sorted_nodes(made)))
 
     def _made(self, group: _Group) -> Node:
         nodes = sorted(group.nodes, key=lambda node: self._place[id(node)])
-        return nodes[0] if len(nodes) == 1 else _fused(self._graph, nodes, self._results(group))
+        return nodes[0] if len(nodes) == 1 else fused(self._graph, nodes, self._results(group))
 
 
 def _users(graph: Graph) -> dict[int, set[int]]:
@@ -114,7 +110,7 @@ def _users(graph: Graph) -> dict[int, set[int]]:
     return users
 
 
-def _runs_over(graph: Graph, node: Node) -> tuple[int, ...] | None:
+def runs_over(graph: Graph, node: Node) -> tuple[int, ...] | None:
     """The shape over whose elements a node computes, if it can be a step of a formula, or a sum of one."""
     first = node.arguments[0]
     if not isinstance(first, Operand) or not _is_floating(graph.specs[first.number]):
@@ -145,9 +141,9 @@ def _kind(own: tuple[int, ...], shape: tuple[int, ...]) -> Kind | None:
     return Kind.AXIS if len(own) - own.count(1) == 1 else None
 
 
-def _fused(graph: Graph, nodes: Sequence[Node], kept: set[int]) -> Node:
-    """The node of a group of several."""
-    shape = next(shape for node in nodes if (shape := _runs_over(graph, node)) is not None)
+def fused(graph: Graph, nodes: Sequence[Node], kept: set[int]) -> Node:
+    """The node of a group; ``kept`` are the values that are needed outside of it."""
+    shape = next(shape for node in nodes if (shape := runs_over(graph, node)) is not None)
     own = {number for node in nodes for number in node.results}
     operands = list(dict.fromkeys(number for node in nodes for number in node.inputs if number not in own))
     values = {number: place for place, number in enumerate(operands)}
@@ -181,78 +177,6 @@ def _term(argument: object, values: dict[int, int]) -> Term:
     if isinstance(argument, Operand):
         return values[argument.number]
     return float(argument).hex() if isinstance(argument, int | float) else ""
-
-
-# -- members --------------------------------------------------------------------------------------------------------
-
-
-def _batched(graph: Graph, nodes: list[Node]) -> list[Node]:
-    """Nodes with the same formula that do not depend on each other, brought together."""
-    formulas = dict.fromkeys(
-        (node.arguments[1], graph.specs[node.inputs[0]].dtype) for node in nodes if _can_have_members(node)
-    )
-    for formula in formulas:
-        alike = [
-            node
-            for node in nodes
-            if node.operation == "fused" and (node.arguments[1], graph.specs[node.inputs[0]].dtype) == formula
-        ]
-        if len(alike) < 2:
-            continue
-        before, place = _ancestors(nodes), {id(node): n for n, node in enumerate(nodes)}
-        batches: list[list[Node]] = []
-        for node in alike:
-            bit = 1 << place[id(node)]
-            batch = next(
-                (
-                    batch
-                    for batch in batches
-                    if not any(before[id(node)] >> place[id(one)] & 1 or before[id(one)] & bit for one in batch)
-                ),
-                None,
-            )
-            if batch is None:
-                batches.append([node])
-            else:
-                batch.append(node)
-        for batch in batches:
-            nodes = _with_batch(nodes, batch)
-    return nodes
-
-
-def _can_have_members(node: Node) -> bool:
-    return (
-        node.operation == "fused"
-        and isinstance(node.arguments[1], Formula)
-        and Kind.AXIS not in node.arguments[1].kinds
-    )
-
-
-def _with_batch(nodes: list[Node], batch: list[Node]) -> list[Node]:
-    """The nodes with some of them as one, unless that would depend on itself."""
-    if len(batch) < 2:
-        return nodes
-    first = batch[0]
-    members = tuple(node.arguments[2] for node in batch)
-    results = tuple(number for node in batch for number in node.results)
-    merged = replace(first, arguments=(*first.arguments[:2], *members), results=results, holders=(None,) * len(results))
-    gone = set(map(id, batch))
-    kept = [node for node in nodes if id(node) not in gone]
-    found = sorted_nodes([*kept, merged])
-    return found if len(found) == len(kept) + 1 else nodes
-
-
-def _ancestors(nodes: Iterable[Node]) -> dict[int, int]:
-    """For each node the places of those that it depends on, as bits."""
-    of_value: dict[int, int] = {}
-    found: dict[int, int] = {}
-    for place, node in enumerate(nodes):
-        before = 0
-        for number in node.inputs:
-            before |= of_value.get(number, 0)
-        found[id(node)] = before
-        of_value.update(dict.fromkeys(node.results, before | 1 << place))
-    return found
 
 
 def sorted_nodes(nodes: Sequence[Node]) -> list[Node]:

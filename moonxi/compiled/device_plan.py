@@ -7,14 +7,13 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from moonxi.compiled.branches import BRANCHES, scheduled
-from moonxi.compiled.clusters import clustered
+from moonxi.compiled.device_groups import grouped, sizes
 from moonxi.compiled.graph import Graph
 from moonxi.compiled.interpreter import computed, interpreted
 from moonxi.compiled.optimising import Pass
 from moonxi.compiled.small import small_runs
-from moonxi.formulas import Formula
 from moonxi.recording import Notes, Recording, WithRecording
-from moonxi.waves import Waves, WithWaves
+from moonxi.waves import WithWaves
 
 
 class DevicePlan:
@@ -31,7 +30,7 @@ class DevicePlan:
         work = replace(graph, inputs=taken, nodes=tuple(on_device), outputs=tuple(tensors))
         if not {"fusion", "waves"} & set(without) and isinstance(like, WithWaves):
             work = small_runs(work)
-        work = work if "fusion" in without else clustered(work)
+        work = grouped(work, without)
         schedule = scheduled(work, 1 if "branches" in without else BRANCHES)
         self.work = schedule.graph if schedule.count > 1 else work
         self._branches = schedule.branches if schedule.count > 1 else None
@@ -48,14 +47,7 @@ class DevicePlan:
     @property
     def fusions(self) -> tuple[int, ...]:
         """For each group of operations that is one kernel, how many they are."""
-        found: list[int] = []
-        for node in self.work.nodes:
-            how = node.arguments[1] if node.operation in ("fused", "waves") else None
-            if isinstance(how, Formula):
-                found += [len(how.steps)] * (len(node.arguments) - 2)
-            if isinstance(how, Waves):
-                found += [len(one.scalars) + sum(len(task.steps) for task in one.tasks) for one in how.waves]
-        return tuple(found)
+        return sizes(self.work)
 
     @property
     def bytes(self) -> int:

@@ -45,8 +45,8 @@ def _gpu(request: pytest.FixtureRequest) -> Gpu:
 
 
 def compiled_for[F: Callable[..., Any]](gpu: Gpu, step: F) -> F:
-    bits: tuple[Pass, ...] = ("tuned_plans", "biases_before_norms")
-    return mx.compile(step, without=("fusion", *bits) if gpu.dtype is F32 else bits)
+    bits: tuple[Pass, ...] = "fusion", "biases_before_norms", "tuned_plans"
+    return mx.compile(step, without=bits if gpu.dtype is F32 else ("tuned_plans",))
 
 
 def check(found: Any, expected: Any) -> None:
@@ -57,7 +57,8 @@ def check(found: Any, expected: Any) -> None:
     elif np.asarray(found).dtype == np.float32:
         assert np.array_equal(found, expected)
     else:
-        np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-12)
+        # The gradient of a bias before a norm is noise of rounding eagerly, from which Adam makes small steps.
+        np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-8)
 
 
 def step(model: Model, state: State, batch: mx.Labelled[Gpu], key: mx.Key) -> tuple[Model, State, Gpu]:

@@ -58,9 +58,9 @@ def test_every_kernel_compiles(topic: str, element: type[DType], architecture: s
 
 def test_each_source_belongs_to_a_topic() -> None:
     folder = files("moonxi.backends.cupy").joinpath("kernels")
-    used = {part for parts in (*sources.PARTS.values(), sources.FORMULA, sources.WAVES) for part in parts} | {
-        "prelude.cuh"
-    }
+    used = {
+        part for parts in (*sources.PARTS.values(), sources.FORMULA, sources.WAVES, sources.NORMS) for part in parts
+    } | {"prelude.cuh"}
     assert {entry.name for entry in folder.iterdir()} == used
 
 

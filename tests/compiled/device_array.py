@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from moonxi.backends.numpy import NpArray
 from moonxi.dtypes import Floating
 from moonxi.formulas import Formula, Kind
+from moonxi.norms import NormGradients, Norms
 from moonxi.recording import Program
 from moonxi.traits import Mask
 
@@ -41,6 +43,27 @@ class DeviceArray[D: Floating](NpArray[D]):
 
     def tuning(self) -> AbstractContextManager[None]:
         return nullcontext()
+
+    def normalised(self, norms: Norms, operands: Sequence[Self], /) -> tuple[Self, ...]:
+        results: list[Any] = []
+        statistics: list[Any] = []
+        count = len(norms.eps)
+        for place, eps in enumerate(norms.eps):
+            x, weight, bias = operands[3 * place : 3 * place + 3]
+            y, *others = x.batch_norm(weight, bias, eps=eps)
+            assert norms.formula.kinds[place] is Kind.EACH
+            results.append(y)
+            statistics += others
+        return *self.fused(norms.formula, [*results, *operands[3 * count :]]), *statistics
+
+    def normalised_gradients(self, norms: NormGradients, operands: Sequence[Self], /) -> tuple[Self, ...]:
+        count = len(norms.formula.kinds)
+        kept = replace(norms.formula, results=(*norms.formula.results, norms.gradient))
+        *results, dy = self.fused(kept, operands[:count])
+        for place, eps in enumerate(norms.eps):
+            x, weight, mean, variance = operands[count + 4 * place : count + 4 * place + 4]
+            results += x.batch_norm_grad(dy, weight, mean, variance, eps=eps)
+        return tuple(results)
 
     def recording(self, program: Program, outputs: Sequence[object], /, *, branches: int, tuned: bool) -> "Repeated":
         return Repeated(program, branches)

@@ -8,7 +8,8 @@ from moonxi.backends.cupy import tuning
 from moonxi.backends.cupy.elementwise import converted
 from moonxi.backends.cupy.fused import fused
 from moonxi.backends.cupy.image import CudaImage
-from moonxi.backends.cupy.memory import Space, space
+from moonxi.backends.cupy.memory import DeviceArray, Space, space
+from moonxi.backends.cupy.norms import normalised, normalised_gradients
 from moonxi.backends.cupy.presence import require
 from moonxi.backends.cupy.recording import CudaRecording
 from moonxi.backends.cupy.sharing import SupportsDlpack, array_interface, dlpack, shared
@@ -17,6 +18,7 @@ from moonxi.backends.cupy.waves import run
 from moonxi.dtypes import F32, DType, Floating
 from moonxi.errors import OperandError
 from moonxi.formulas import Formula, WithFormulas
+from moonxi.norms import NormGradients, Norms, WithNorms
 from moonxi.recording import Program, WithRecording
 from moonxi.traits import ImageModelTensor, MlpTensor
 from moonxi.waves import Holds, Waves, WithWaves
@@ -58,6 +60,25 @@ class GpuTensor[D: Floating](CudaImage[D]):
         masks = [waves.values[number].holds is Holds.MASK for number in waves.results]
         spaces = [self.space.booleans if is_mask else self.space for is_mask in masks]
         return tuple(type(self)(one, where) for one, where in zip(found, spaces, strict=True))
+
+    def normalised(self, norms: Norms, operands: Sequence[Self], /) -> tuple[Self, ...]:
+        """Batch norms and a formula of their results: see `moonxi.norms`. It checks nothing."""
+        found = normalised(self.space, norms, [one.data for one in operands])
+        return self._made_of(norms.formula, found)
+
+    def normalised_gradients(self, norms: NormGradients, operands: Sequence[Self], /) -> tuple[Self, ...]:
+        """A formula and gradients of batch norms: see `moonxi.norms`. It checks nothing."""
+        found = normalised_gradients(self.space, norms, [one.data for one in operands])
+        return self._made_of(norms.formula, found)
+
+    def _made_of(self, formula: Formula, found: Sequence[DeviceArray]) -> tuple[Self, ...]:
+        """Results of a formula, some of which may be masks, and what comes after them."""
+        masks = [formula.is_mask(value) for value in formula.results]
+        masks += [False] * (len(found) - len(masks))
+        booleans = self.space.booleans
+        return tuple(
+            type(self)(one, booleans if is_mask else self.space) for one, is_mask in zip(found, masks, strict=True)
+        )
 
     def recording(
         self, program: Program, outputs: Sequence[object], /, *, branches: int, tuned: bool
@@ -158,3 +179,4 @@ if TYPE_CHECKING:
     __: type[WithRecording] = GpuTensor
     ___: type[WithFormulas] = GpuTensor
     ____: type[WithWaves] = GpuTensor
+    _____: type[WithNorms] = GpuTensor

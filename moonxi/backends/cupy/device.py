@@ -44,13 +44,18 @@ class Kernels:
             kernel = self._compiled.get(name) or self._compile(name, arguments)
             kernel(blocks, _THREADS, device.stream().ptr, arguments)
 
-    def launch_blocks(self, name: str, blocks: int, threads: tuple[int, int], *arguments: Argument) -> None:
-        """Run a kernel on blocks of this many threads, on the current stream."""
+    def launch_blocks(
+        self, name: str, blocks: int, threads: tuple[int, int], *arguments: Argument, cluster: int = 1
+    ) -> None:
+        """Run a kernel on blocks of this many threads, on the current stream; as many as ``cluster`` form a cluster."""
         device = self._device
         if Device.several:
             device.enter()
         kernel = self._compiled.get(name) or self._compile(name, arguments)
-        kernel(blocks, threads, device.stream().ptr, arguments)
+        if cluster > 1:
+            kernel.in_clusters(cluster, blocks, threads, device.stream().ptr, arguments)
+        else:
+            kernel(blocks, threads, device.stream().ptr, arguments)
 
     def _compile(self, name: str, arguments: tuple[Argument, ...]) -> Kernel:
         import cupy
@@ -65,7 +70,9 @@ class Kernels:
 class Device:
     """A GPU by its number. Work goes to CuPy's current stream of the calling thread."""
 
-    __slots__ = ("_alloc", "_fault", "index", "labels_were_read", "most_blocks", "processors", "stream")
+    __slots__ = (
+        *("_alloc", "_fault", "has_clusters", "index", "labels_were_read", "most_blocks", "processors", "stream"),
+    )
 
     several = False
     """Whether more than one GPU is in use, so that the right one must be made current before each operation."""
@@ -79,8 +86,11 @@ class Device:
         self.stream: Callable[[], Stream] = cupy.cuda.get_current_stream
         self._fault: MemoryPointer | None = None
         self.labels_were_read = False
-        self.processors: int = cupy.cuda.Device(index).attributes["MultiProcessorCount"]
+        found = cupy.cuda.Device(index)
+        self.processors: int = found.attributes["MultiProcessorCount"]
         self.most_blocks = _WAVES * self.processors
+        self.has_clusters = int(found.compute_capability) >= 90
+        """Whether blocks can see each other's shared memory."""
         Device.several = Device.several or index != cupy.cuda.runtime.getDevice()
 
     def enter(self) -> None:

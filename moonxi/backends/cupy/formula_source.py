@@ -42,7 +42,7 @@ def kernel(formula: Formula) -> str:
         axes += 3 * (kind is Kind.AXIS)
         line = f"{arithmetic} v{number} = " + (f"x{number}[{place}] != 0;" if is_mask else f"load(x{number}[{place}]);")
         (before if kind is Kind.ONE else within).append(line)
-    within += [f"{assignment(step, count + number)}" for number, step in enumerate(formula.steps)]
+    within += [assignment(step, count + number) for number, step in enumerate(formula.steps)]
     for number, value in enumerate(formula.results):
         memory = "u8" if formula.is_mask(value) else "T"
         before.append(f"{memory}* y{number} = ({memory}*)own[{1 + count + number}];")

@@ -18,7 +18,30 @@ type Argument = int | float | np.uint64 | Struct
 
 _POINTER, _SIZE, _END = 1, 2, 0
 """CU_LAUNCH_PARAM_BUFFER_POINTER, ..._SIZE and ..._END."""
+_CLUSTER_DIMENSION = 4
+"""CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION."""
+_NON_PORTABLE, _PORTABLE = 14, 8
+"""CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, which larger clusters than this need."""
 _lock = Lock()
+
+
+class _Attribute(ctypes.Structure):
+    """CUlaunchAttribute of cuda.h, with the size of a cluster."""
+
+    _fields_ = (("id", ctypes.c_uint), ("gap", ctypes.c_uint), ("value", ctypes.c_uint * 16))
+
+
+class _Configuration(ctypes.Structure):
+    """CUlaunchConfig of cuda.h."""
+
+    _fields_ = (
+        ("grid", ctypes.c_uint * 3),
+        ("block", ctypes.c_uint * 3),
+        ("shared_bytes", ctypes.c_uint),
+        ("stream", ctypes.c_void_p),
+        ("attributes", ctypes.POINTER(_Attribute)),
+        ("count", ctypes.c_uint),
+    )
 
 
 class Kernel:
@@ -43,6 +66,24 @@ class Kernel:
             across, down = threads
             extra = self._extra[0]
             status = self._launch(self._function, blocks, 1, 1, across, down, 1, 0, stream, None, extra)
+        self._check(status)
+
+    def in_clusters(
+        self, size: int, blocks: int, threads: tuple[int, int], stream: int, arguments: tuple[Argument, ...]
+    ) -> None:
+        """The same in clusters of ``size`` blocks, which see each other's shared memory; it divides their number.
+
+        Raises `DeviceError` if the driver refuses, as on GPUs before compute capability 9.0."""
+        if size > _PORTABLE:
+            self._check(_attribute_setter()(self._function, _NON_PORTABLE, 1))
+        cluster = _Attribute(_CLUSTER_DIMENSION, 0, (size, 1, 1))
+        with _lock:
+            self._pack(self._packed, 0, *arguments)
+            how = _Configuration((blocks, 1, 1), (*threads, 1), 0, stream, ctypes.pointer(cluster), 1)
+            status = _extended_launch()(ctypes.byref(how), self._function, None, self._extra[0])
+        self._check(status)
+
+    def _check(self, status: int) -> None:
         if status:
             raise DeviceError(f"GPU: the kernel {self._name} could not be launched: error {status} of the CUDA driver")
 
@@ -63,3 +104,21 @@ def _driver() -> "ctypes._NamedFuncPointer":
     launch.argtypes = [pointer, *[integer] * 7, pointer, pointer, pointer]
     launch.restype = ctypes.c_int
     return launch
+
+
+@cache
+def _extended_launch() -> "ctypes._NamedFuncPointer":
+    """``cuLaunchKernelEx``."""
+    launch = ctypes.PyDLL("libcuda.so.1").cuLaunchKernelEx
+    launch.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]
+    launch.restype = ctypes.c_int
+    return launch
+
+
+@cache
+def _attribute_setter() -> "ctypes._NamedFuncPointer":
+    """``cuFuncSetAttribute``."""
+    setter = ctypes.PyDLL("libcuda.so.1").cuFuncSetAttribute
+    setter.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_int]
+    setter.restype = ctypes.c_int
+    return setter

@@ -12,6 +12,7 @@ from moonxi.backends.cupy.device import Device, Kernels, device
 from moonxi.backends.cupy.layouts import Plan, Strides, is_dense, lie_alike, merged, row_major, walk
 from moonxi.dtypes import I64, Bool, DType
 from moonxi.formulas import Formula
+from moonxi.norms import NormGradients, Norms
 from moonxi.traits import Shape
 from moonxi.waves import Waves
 
@@ -80,6 +81,7 @@ class Space:
         "itemsize",
         "moving",
         "normalisation",
+        "norms",
         "random",
         "reductions",
         "tf32",
@@ -98,6 +100,8 @@ class Space:
         """Kernels that were generated."""
         self.waves: dict[tuple[Waves, tuple[Strides, ...]], "Compiled"] = {}
         """The same for waves, and the strides of their operands."""
+        self.norms: dict[tuple[Norms | NormGradients, int, bool], Kernels] = {}
+        """Those with batch norms, for how many channels a thread takes at a time, in one step or in two."""
         self.moving = _kernels(on, "moving", element)
         self.elementwise = _kernels(on, "elementwise", element)
         self.reductions = _kernels(on, "reductions", element)
@@ -165,8 +169,9 @@ class Space:
             sizes, own, other = [1, *sizes], [prod(sizes), *own], [prod(sizes), *other]
         if len(sizes) == 3:
             batch, columns, rows = sizes
-            # From (batch, rows, columns) to (batch, columns, rows), each without gaps.
-            if own == [rows * columns, 1, columns] and other == [rows * columns, rows, 1]:
+            # From (batch, rows, columns) to (batch, columns, rows), each without gaps, by tiles that are full enough.
+            square = own == [rows * columns, 1, columns] and other == [rows * columns, rows, 1]
+            if square and min(rows, columns) >= 8:
                 blocks = batch * (-(-rows // 32)) * (-(-columns // 32))
                 blocks = min(blocks, self.device.most_blocks)
                 self.moving.launch_blocks("exchange", blocks, (32, 8), x.pointer, out.pointer, batch, rows, columns)

@@ -1,11 +1,16 @@
 """Pooling. Images are ``(batch, channels, height, width)``; results lie with the channels last if the images do."""
 
+from typing import Final
+
 from moonxi.backends.cupy.convolution import channels_last
 from moonxi.backends.cupy.layouts import is_dense, ordered
 from moonxi.backends.cupy.memory import DeviceArray, Space
 from moonxi.backends.cupy.windows import images
 from moonxi.shapes import Pool2d
 from moonxi.traits import Shape
+
+_NARROW: Final = 1 << 30
+"""Elements for which indices of 32 bits are enough, also of what windows see beyond the edge."""
 
 
 def largest(space: Space, x: DeviceArray, pool: Pool2d[int]) -> DeviceArray:
@@ -23,7 +28,7 @@ def first_largest(space: Space, x: DeviceArray, pool: Pool2d[int]) -> DeviceArra
     last = _lies_last(x)
     out = _empty(space.integers, pool.shape, last)
     how = images(pool.batch, pool.channels, pool.rows, pool.columns, x.strides)
-    space.images.launch("largest_places", out.count, x.pointer, out.pointer, how, last, out.count)
+    space.images.launch("largest_places", out.count, x.pointer, out.pointer, how, last, _narrow(x, out), out.count)
     return out
 
 
@@ -34,7 +39,9 @@ def largest_grad(space: Space, x: DeviceArray, dy: DeviceArray, pool: Pool2d[int
     dx = _empty(space, x.shape, last)
     dy = space.laid(dy, chosen.strides)
     how = images(pool.batch, pool.channels, pool.rows, pool.columns, dx.strides)
-    space.images.launch("largest_grad", dx.count, chosen.pointer, dy.pointer, dx.pointer, how, last, dx.count)
+    space.images.launch(
+        "largest_grad", dx.count, chosen.pointer, dy.pointer, dx.pointer, how, last, _narrow(dx, dy), dx.count
+    )
     return dx
 
 
@@ -44,7 +51,7 @@ def total_grad(space: Space, dy: DeviceArray, pool: Pool2d[int]) -> DeviceArray:
     dx = _empty(space, (pool.batch, pool.channels, pool.rows.size, pool.columns.size), last)
     dy = space.laid(dy, _empty_strides(dy.shape, last))
     how = images(pool.batch, pool.channels, pool.rows, pool.columns, dx.strides)
-    space.images.launch("total_grad", dx.count, dy.pointer, dx.pointer, how, last, dx.count)
+    space.images.launch("total_grad", dx.count, dy.pointer, dx.pointer, how, last, _narrow(dx, dy), dx.count)
     return dx
 
 
@@ -52,8 +59,13 @@ def _pooled(space: Space, name: str, x: DeviceArray, pool: Pool2d[int]) -> Devic
     last = _lies_last(x)
     out = _empty(space, pool.shape, last)
     how = images(pool.batch, pool.channels, pool.rows, pool.columns, x.strides)
-    space.images.launch(name, out.count, x.pointer, out.pointer, how, last, out.count)
+    space.images.launch(name, out.count, x.pointer, out.pointer, how, last, _narrow(x, out), out.count)
     return out
+
+
+def _narrow(*arrays: DeviceArray) -> int:
+    """Whether indices of 32 bits are enough, 1 or 0."""
+    return int(all(array.dense and array.count < _NARROW for array in arrays))
 
 
 def _lies_last(x: DeviceArray) -> int:

@@ -29,6 +29,8 @@ FORMULA = ("folding.cuh", "functions.cuh", "formula.cuh")
 """What comes before a generated kernel."""
 WAVES = ("faults.cuh", "functions.cuh", "waves.cuh")
 """What comes before the kernels of waves."""
+NORMS = ("functions.cuh", "norms.cuh")
+"""What comes before one with batch norms."""
 EXACT = ("--std=c++17", "--fmad=false")
 """What the compiler is told where each operation is to be rounded for itself."""
 
@@ -47,7 +49,7 @@ def begun(element: type[DType], parts: tuple[str, ...], /) -> str:
     """The beginning of every source, with the types of an element type, and then these files."""
     memory, arithmetic = _TYPES[element]
     types = f"typedef {memory} T;\ntypedef {arithmetic} A;\n"
-    return _text("prelude.cuh") + types + "".join(_text(part) for part in parts)
+    return text("prelude.cuh") + types + "".join(text(part) for part in parts)
 
 
 def every_source() -> Iterator[tuple[str, type[DType]]]:
@@ -58,5 +60,6 @@ def every_source() -> Iterator[tuple[str, type[DType]]]:
 
 
 @cache
-def _text(name: str) -> str:
+def text(name: str, /) -> str:
+    """One of the files."""
     return files(__package__).joinpath("kernels", name).read_text(encoding="utf-8")

@@ -8,7 +8,8 @@ A batch norm takes away the mean of each channel, and a bias with it. In exact a
 
 So a convolution whose result nothing but a batch norm sees computes without its bias, the bias is added to the means,
 and the gradient of the bias is zeros. Eagerly it is what rounding leaves of the sum, some 1e-7 of what was added up; a
-gradient that is not finite makes it NaN, and here it stays zero, and those of the weights are NaN as well.
+gradient that is not finite makes it NaN, and here it stays zero, and those of the weights are NaN as well. An optimizer
+that divides by the size of gradients, as Adam does, makes steps from that noise eagerly, which change no result.
 """
 
 from collections.abc import Sequence

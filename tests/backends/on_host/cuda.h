@@ -26,3 +26,6 @@ DEVICE unsigned long long atomicCAS(unsigned long long* at, unsigned long long e
 DEVICE void atomicAdd(double* at, double value) { *at += value; }
 DEVICE float load(f16 x);
 DEVICE void keep(float x, f16& y);
+DEVICE void keep(float x, bf16& y);
+template <int N> DEVICE void read_words(const void* from, unsigned (&words)[N]) { std::memcpy(words, from, 4 * N); }
+template <int N> DEVICE void write_words(void* to, const unsigned (&words)[N]) { std::memcpy(to, words, 4 * N); }

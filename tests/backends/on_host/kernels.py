@@ -27,6 +27,10 @@ HEADER = Path(__file__).with_name("cuda.h")
 HALVES = """
 DEVICE float load(f16 x) { _Float16 y; std::memcpy(&y, &x.bits, 2); return (float)y; }
 DEVICE void keep(float x, f16& y) { _Float16 z = (_Float16)x; std::memcpy(&y.bits, &z, 2); }
+DEVICE void keep(float x, bf16& y) {  // to nearest, ties to even; NaN stays NaN
+    unsigned bits = as_bits(x);
+    y.bits = (bits & 0x7fffffffu) > 0x7f800000u ? 0x7fffu : (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
+}
 """
 _FOLDER = Path(tempfile.gettempdir()) / "moonxi-kernels-on-host"
 
@@ -130,6 +134,13 @@ class HostKernel:
         assert [type(argument) for argument in arguments] == self.types
         streams.do(lambda: self.function(*map(_argument, arguments)))
 
+    def in_clusters(
+        self, size: int, blocks: int, threads: tuple[int, int], stream: int, arguments: tuple[object, ...]
+    ) -> None:
+        assert blocks % size == 0
+        assert size <= 16
+        self(blocks, threads, stream, arguments)
+
 
 def _address(pointer: int, size: int) -> Any:
     return np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(pointer))
@@ -223,7 +234,9 @@ def module() -> ModuleType:
             "MemoryPool": streams.MemoryPool,
             "Stream": streams.Stream,
             "Event": streams.Event,
-            "Device": lambda index: SimpleNamespace(use=lambda: None, attributes={"MultiProcessorCount": 4}),
+            "Device": lambda index: SimpleNamespace(
+                use=lambda: None, attributes={"MultiProcessorCount": 4}, compute_capability="90"
+            ),
             "get_current_stream": streams.current,
             "get_cublas_handle": lambda: EAGER,
         },

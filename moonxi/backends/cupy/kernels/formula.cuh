@@ -9,14 +9,6 @@ const int WORDS = 500;
 
 struct Pack { u64 word[WORDS]; };
 
-// Where an operand that goes along one axis lies, for the element at place i: the stride of that axis where every
-// element is, its size, and the stride of the operand.
-DEVICE u64 along(u64 i, const u64* axis) {
-    u64 inner = axis[0], size = axis[1];
-    if (i >> 32) return i / inner % size * axis[2];
-    return (u64)((u32)i / (u32)inner % (u32)size) * axis[2];
-}
-
 // The sum of what the threads of a block have, at an address.
 DEVICE void add_up(A mine, A* out) {
     __shared__ A shared[THREADS];

@@ -63,108 +63,131 @@ KERNEL spread(const T* x, T* out, const Images images, u64 groups, u64 count) {
     }
 }
 
-// Where a result (batch, channels, places down, places across) lies: in that order, or with the channels last.
-struct Place { i64 n, c, row, column; };
+// Pooling. Indices are of type I, 32 bits where all of them have room there: the GPU divides these far faster.
 
-DEVICE Place place_of(u64 i, i64 channels, i64 rows, i64 columns, i64 channels_last) {
-    Place place;
-    if (channels_last) { place.c = (i64)(i % (u64)channels); i /= (u64)channels; }
-    place.column = (i64)(i % (u64)columns);
-    i /= (u64)columns;
-    place.row = (i64)(i % (u64)rows);
-    i /= (u64)rows;
-    if (!channels_last) { place.c = (i64)(i % (u64)channels); i /= (u64)channels; }
-    place.n = (i64)i;
+// Where a result (batch, channels, places down, places across) lies: in that order, or with the channels last.
+template <typename I> struct Place { I n, c, row, column; };
+
+template <typename I> DEVICE Place<I> place_of(I i, I channels, I rows, I columns, bool channels_last) {
+    Place<I> place;
+    if (channels_last) { place.c = i % channels; i /= channels; }
+    place.column = i % columns;
+    i /= columns;
+    place.row = i % rows;
+    i /= rows;
+    if (!channels_last) { place.c = i % channels; i /= channels; }
+    place.n = i;
     return place;
 }
 
-DEVICE i64 index_of(Place place, i64 channels, i64 rows, i64 columns, i64 channels_last) {
+template <typename I> DEVICE I index_of(Place<I> place, I channels, I rows, I columns, bool channels_last) {
     return channels_last ? ((place.n * rows + place.row) * columns + place.column) * channels + place.c
                          : ((place.n * channels + place.c) * rows + place.row) * columns + place.column;
 }
 
+// The windows along an axis that see a pixel: from the last to the first, which is in the order of their kernels.
+template <typename I> struct Seen {
+    I at, stride, dilation, last, first;
+    DEVICE Seen(const Window& window, I pixel) : stride((I)window.stride), dilation((I)window.dilation) {
+        I count = (I)window.count, reach = ((I)window.kernel - 1) * dilation;
+        at = pixel + (I)window.before;
+        last = at / stride;
+        if (last >= count) last = count - 1;
+        first = at > reach ? (at - reach + stride - 1) / stride : 0;
+    }
+    DEVICE bool has(I place) const { return dilation == 1 || (at - place * stride) % dilation == 0; }
+};
+
+// Calls each(n) with every pixel n of an axis that the window at a place sees.
+template <typename I, typename Each> DEVICE void within(const Window& window, I place, const Each& each) {
+    I at = place * (I)window.stride - (I)window.before, size = (I)window.size, kernel = (I)window.kernel;
+    for (I k = 0; k < kernel; k++, at += (I)window.dilation)
+        if (at >= 0 && at < size) each(at);
+}
+
 // The first largest of a window, or its first NaN, as the index row * width + column in the image; -1 for none.
-DEVICE i64 first_largest(const T* x, const Images& images, Place place, A& found) {
-    i64 best = -1;
+template <typename I> DEVICE I first_largest(const T* x, const Images& images, Place<I> place, A& found) {
+    I best = -1, width = (I)images.columns.size, down = (I)images.stride[2], across = (I)images.stride[3];
     const T* image = x + place.n * images.stride[0] + place.c * images.stride[1];
-    for (i64 kh = 0; kh < images.rows.kernel; kh++) {
-        i64 row = place.row * images.rows.stride - images.rows.before + kh * images.rows.dilation;
-        if (row < 0 || row >= images.rows.size) continue;
-        for (i64 kw = 0; kw < images.columns.kernel; kw++) {
-            i64 column = place.column * images.columns.stride - images.columns.before + kw * images.columns.dilation;
-            if (column < 0 || column >= images.columns.size) continue;
-            A here = load(image[row * images.stride[2] + column * images.stride[3]]);
+    within<I>(images.rows, place.row, [&](I row) {
+        within<I>(images.columns, place.column, [&](I column) {
+            A here = load(image[row * down + column * across]);
             if (best < 0 || here > found || (is_nan(here) && !is_nan(found))) {
                 found = here;
-                best = row * images.columns.size + column;
+                best = row * width + column;
             }
-        }
-    }
+        });
+    });
     return best;
 }
 
-KERNEL largest(const T* x, T* out, const Images images, i64 channels_last, u64 count) {
+// `places` gets the indices of the largest, or `out` these themselves.
+template <typename I>
+DEVICE void largest_of(const T* x, T* out, i64* places, const Images& images, bool channels_last, u64 count) {
     EACH(i, count) {
         A found = -(A)INFINITY;
-        first_largest(x, images, place_of(i, images.channels, images.rows.count, images.columns.count, channels_last), found);
-        keep(found, out[i]);
-    }
-}
-
-KERNEL largest_places(const T* x, i64* out, const Images images, i64 channels_last, u64 count) {
-    EACH(i, count) {
-        A found = -(A)INFINITY;
-        out[i] = first_largest(
-            x, images, place_of(i, images.channels, images.rows.count, images.columns.count, channels_last), found);
+        Place<I> place = place_of<I>((I)i, (I)images.channels, (I)images.rows.count, (I)images.columns.count, channels_last);
+        I best = first_largest<I>(x, images, place, found);
+        if (places) places[i] = best;
+        else keep(found, out[i]);
     }
 }
 
 // Each pixel asks the windows that it is in. `chosen` are the indices of largest_places, or none for a sum; both it and
 // dy lie as the result does.
-template <bool ALL>
-DEVICE void pool_grad(const i64* chosen, const T* dy, T* out, const Images& images, i64 channels_last, u64 count) {
+template <typename I>
+DEVICE void pool_grad(const i64* chosen, const T* dy, T* out, const Images& images, bool channels_last, u64 count) {
+    I channels = (I)images.channels, rows = (I)images.rows.count, columns = (I)images.columns.count;
     EACH(i, count) {
-        Place pixel = place_of(i, images.channels, images.rows.size, images.columns.size, channels_last);
-        i64 mine = pixel.row * images.columns.size + pixel.column;
+        Place<I> pixel = place_of<I>((I)i, channels, (I)images.rows.size, (I)images.columns.size, channels_last);
+        I mine = pixel.row * (I)images.columns.size + pixel.column;
+        Seen<I> down(images.rows, pixel.row), across(images.columns, pixel.column);
         A total = 0;
-        for (i64 kh = 0; kh < images.rows.kernel; kh++) {
-            i64 down = pixel.row + images.rows.before - kh * images.rows.dilation;
-            if (down < 0 || down % images.rows.stride || down / images.rows.stride >= images.rows.count) continue;
-            for (i64 kw = 0; kw < images.columns.kernel; kw++) {
-                i64 across = pixel.column + images.columns.before - kw * images.columns.dilation;
-                if (across < 0 || across % images.columns.stride || across / images.columns.stride >= images.columns.count)
-                    continue;
-                Place place = {pixel.n, pixel.c, down / images.rows.stride, across / images.columns.stride};
-                i64 at = index_of(place, images.channels, images.rows.count, images.columns.count, channels_last);
-                if (ALL || chosen[at] == mine) total += load(dy[at]);
+        for (I row = down.last; row >= down.first; row--) {
+            if (!down.has(row)) continue;
+            for (I column = across.last; column >= across.first; column--) {
+                if (!across.has(column)) continue;
+                Place<I> place = {pixel.n, pixel.c, row, column};
+                I at = index_of<I>(place, channels, rows, columns, channels_last);
+                if (!chosen || chosen[at] == mine) total += load(dy[at]);
             }
         }
         keep(total, out[i]);
     }
 }
 
-KERNEL largest_grad(const i64* chosen, const T* dy, T* out, const Images images, i64 channels_last, u64 count) {
-    pool_grad<false>(chosen, dy, out, images, channels_last, count);
-}
-
-KERNEL total_grad(const T* dy, T* out, const Images images, i64 channels_last, u64 count) {
-    pool_grad<true>(nullptr, dy, out, images, channels_last, count);
-}
-
-KERNEL total(const T* x, T* out, const Images images, i64 channels_last, u64 count) {
+template <typename I> DEVICE void total_of(const T* x, T* out, const Images& images, bool channels_last, u64 count) {
+    I down = (I)images.stride[2], across = (I)images.stride[3];
     EACH(i, count) {
-        Place place = place_of(i, images.channels, images.rows.count, images.columns.count, channels_last);
+        Place<I> place = place_of<I>((I)i, (I)images.channels, (I)images.rows.count, (I)images.columns.count, channels_last);
         const T* image = x + place.n * images.stride[0] + place.c * images.stride[1];
         A sum = 0;
-        for (i64 kh = 0; kh < images.rows.kernel; kh++) {
-            i64 row = place.row * images.rows.stride - images.rows.before + kh * images.rows.dilation;
-            if (row < 0 || row >= images.rows.size) continue;
-            for (i64 kw = 0; kw < images.columns.kernel; kw++) {
-                i64 column = place.column * images.columns.stride - images.columns.before + kw * images.columns.dilation;
-                if (column < 0 || column >= images.columns.size) continue;
-                sum += load(image[row * images.stride[2] + column * images.stride[3]]);
-            }
-        }
+        within<I>(images.rows, place.row, [&](I row) {
+            within<I>(images.columns, place.column, [&](I column) { sum += load(image[row * down + column * across]); });
+        });
         keep(sum, out[i]);
     }
+}
+
+// Calls a function with indices of 32 bits if all images, with what their windows reach beyond, have room for them.
+#define BY_SIZE(function, ...) if (narrow) function<int>(__VA_ARGS__); else function<i64>(__VA_ARGS__)
+
+KERNEL largest(const T* x, T* out, const Images images, i64 channels_last, i64 narrow, u64 count) {
+    BY_SIZE(largest_of, x, out, nullptr, images, channels_last, count);
+}
+
+KERNEL largest_places(const T* x, i64* out, const Images images, i64 channels_last, i64 narrow, u64 count) {
+    BY_SIZE(largest_of, x, nullptr, out, images, channels_last, count);
+}
+
+KERNEL largest_grad(const i64* chosen, const T* dy, T* out, const Images images, i64 channels_last, i64 narrow, u64 count) {
+    BY_SIZE(pool_grad, chosen, dy, out, images, channels_last, count);
+}
+
+KERNEL total_grad(const T* dy, T* out, const Images images, i64 channels_last, i64 narrow, u64 count) {
+    BY_SIZE(pool_grad, nullptr, dy, out, images, channels_last, count);
+}
+
+KERNEL total(const T* x, T* out, const Images images, i64 channels_last, i64 narrow, u64 count) {
+    BY_SIZE(total_of, x, out, images, channels_last, count);
 }

@@ -18,6 +18,11 @@ struct bf16 { u16 bits; };
 #define IN_PLACE const __grid_constant__
 DEVICE float load(f16 x) { float y; asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x.bits)); return y; }
 DEVICE void keep(float x, f16& y) { asm("cvt.rn.f16.f32 %0, %1;" : "=h"(y.bits) : "f"(x)); }
+DEVICE void keep(float x, bf16& y) {
+    u32 both;
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(0.0f), "f"(x));
+    y.bits = (u16)both;
+}
 DEVICE float as_float(u32 bits) { return __uint_as_float(bits); }
 DEVICE u32 as_bits(float x) { return __float_as_uint(x); }
 DEVICE u64 high_product(u64 x, u64 y) { return __umul64hi(x, y); }
@@ -38,10 +43,6 @@ DEVICE void keep(float x, double& y) { y = x; }
 DEVICE void keep(i64 x, i64& y) { y = x; }
 DEVICE void keep(u8 x, u8& y) { y = x; }
 DEVICE void keep(double x, f16& y) { keep((float)x, y); }
-DEVICE void keep(float x, bf16& y) {  // to nearest, ties to even; NaN stays NaN
-    u32 bits = as_bits(x);
-    y.bits = (bits & 0x7fffffffu) > 0x7f800000u ? (u16)0x7fc0u : (u16)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
-}
 DEVICE void keep(double x, bf16& y) { keep((float)x, y); }
 
 const int RANK = 12;

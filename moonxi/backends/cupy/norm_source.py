@@ -1,0 +1,83 @@
+"""The sources of kernels that compute batch norms together with a formula; what they share is kernels/norms.cuh."""
+
+from moonxi.backends.cupy import sources
+from moonxi.backends.cupy.formula_source import assignment
+from moonxi.dtypes import DType
+from moonxi.formulas import Formula, Kind
+from moonxi.norms import NormGradients, Norms
+
+
+def source(norms: Norms | NormGradients, element: type[DType], lanes: int, *, alone: bool) -> str:
+    """The complete source, whose threads take ``lanes`` channels at a time; it includes no header.
+
+    Its kernels are ``together``, or ``measure`` and ``apply`` which do the same one after the other."""
+    before, shared = (sources.text(name) for name in sources.NORMS)
+    return sources.begun(element, ()) + before + f"#define LANES {lanes}\n" + shared + kernels(norms, alone=alone)
+
+
+def kernels(norms: Norms | NormGradients, *, alone: bool) -> str:
+    """What is generated: where everything lies, the formula line by line, and the names of the kernels."""
+    formula, forward = norms.formula, isinstance(norms, Norms)
+    given = len(norms.eps) if forward else 0
+    members = [f"{'Norm' if forward else 'NormGradient'} norm[NORMS];", "u64 rows, channels, splits;"]
+    within: list[str] = []
+    before: list[str] = []
+    after: list[str] = []
+    for number, (kind, is_mask) in enumerate(zip(formula.kinds, formula.masks, strict=True)):
+        memory, arithmetic = ("u8", "bool") if is_mask else ("T", "A")
+        if number < given:
+            within.append(f"A v{number} = norms[{number}][n];")
+            continue
+        members.append(f"const {memory}* x{number};")
+        if kind is Kind.EACH:
+            before.append(f"{arithmetic} here{number}[LANES];")
+            before.append(f"take(x{number} + i, here{number});")
+            within.append(f"{arithmetic} v{number} = here{number}[n];")
+            continue
+        place = "0" if kind is Kind.ONE else f"along(i + n, axis{number})"
+        within.append(f"{arithmetic} v{number} = load(x{number}[{place}]){' != 0' if is_mask else ''};")
+    members += [f"u64 axis{number}[3];" for number in axes_of(formula, given)]
+    within += [assignment(step, len(formula.kinds) + number) for number, step in enumerate(formula.steps)]
+    for number, value in enumerate(formula.results):
+        memory, arithmetic = ("u8", "bool") if formula.is_mask(value) else ("T", "A")
+        members.append(f"{memory}* y{number};")
+        before.append(f"{arithmetic} there{number}[LANES];")
+        within.append(f"there{number}[n] = v{value};")
+        after.append(f"{'' if forward else 'if (KEEP) '}put(y{number} + i, there{number});")
+    if isinstance(norms, Norms):
+        head = "DEVICE void formula(u64 i, const A (&norms)[NORMS][LANES]) const {"
+        template, name = "", "normalise"
+    else:
+        head = "DEVICE void formula(u64 i, A (&gradient)[LANES]) const {"
+        template, name = "    template <bool KEEP>\n", "gradients"
+        within.append(f"gradient[n] = v{norms.gradient};")
+    return _TEXT.format(
+        norms=len(norms.eps), members="\n    ".join(members), template=template, head=head,
+        before="".join(f"        {line}\n" for line in before), within="\n            ".join(within),
+        after="".join(f"        {line}\n" for line in after),
+        kernels="\n".join(
+            f"KERNEL {phase}(IN_PLACE Work own) {{ {name}<{phase.upper()}>(own); }}"
+            for phase in (("together",) if alone else ("measure", "apply"))
+        ),
+    )  # fmt: skip
+
+
+def axes_of(formula: Formula, given: int) -> list[int]:
+    """The operands that go along one axis, but for the first."""
+    return [number for number, kind in enumerate(formula.kinds) if kind is Kind.AXIS and number >= given]
+
+
+_TEXT = """
+struct Work {{
+    static const int NORMS = {norms};
+    {members}
+
+{template}    {head}
+{before}        for (int n = 0; n < LANES; n++) {{
+            {within}
+        }}
+{after}    }}
+}};
+
+{kernels}
+"""
