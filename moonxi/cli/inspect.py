@@ -46,19 +46,21 @@ def _folder(folder: Path) -> int:
     paths = sorted(folder.glob("step-*.json"))
     if not paths:
         raise CheckpointError(f"inspect: {folder}: no checkpoints in this folder: their names are step-....json")
-    wrong = 0
+    wrong, newest = 0, None
     for path in paths:
         try:
             found = read_checkpoint(path)
             found.tensors()
-            place = found.manifest.place
+            newest, place = found.manifest, found.manifest.place
             print(f"{path.name}  step {place.steps}  epoch {place.epoch}  {numbers(found.metrics)}".rstrip())
         except CheckpointError as error:
             wrong += 1
             print(f"{path.name}  {error}")
-    best = Checkpoints(folder, damaged="skip").best() if wrong < len(paths) else None
-    if best is not None:
-        print(f"best loss: {best.path.name}")
+    if newest is not None:
+        kept = Checkpoints(folder, metric=newest.metric, higher_is_better=newest.higher_is_better, damaged="skip")
+        best = kept.best()
+        if best is not None:
+            print(f"best {newest.metric}: {best.path.name}")
     return 1 if wrong else 0
 
 
@@ -88,12 +90,17 @@ def _short(settings: Json) -> Json:
 
 
 def _tensors(tensors: list[StoredTensor]) -> Iterator[str]:
-    width = max((len(one.name) for one in tensors), default=0)
+    width = max((len(_shown(one.name)) for one in tensors), default=0)
     for one in tensors:
-        yield f"  {one.name:<{width}}  {one.dtype:<4}  {_shape(one.shape)}"
+        yield f"  {_shown(one.name):<{width}}  {one.dtype:<4}  {_shape(one.shape)}"
     elements, size = sum(one.elements for one in tensors), sum(one.size for one in tensors)
     yield f"{len(tensors)} tensors, {elements:,} numbers, {size:,} bytes"
 
 
 def _shape(shape: tuple[int, ...]) -> str:
     return " x ".join(map(str, shape)) if shape else "one number"
+
+
+def _shown(name: str) -> str:
+    """A name for a terminal, which would obey some characters instead of showing them."""
+    return name if name.isprintable() else ascii(name)

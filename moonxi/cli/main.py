@@ -22,6 +22,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for add in _COMMANDS:
         add(commands)
     chosen = parser.parse_args(arguments)
+    if sys.stdout is None:  # it was closed before the command began
+        sys.stdout = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
     try:
         status: int = chosen.run(chosen)
         sys.stdout.flush()
@@ -31,6 +33,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:  # whoever read the output has had enough of it
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _to_nowhere()
+        return 1
+    except OSError as error:  # of files the commands raise errors of their own, so this is the output
+        print(f"moonxi: the output cannot be written: {error.strerror or error}", file=sys.stderr)
+        _to_nowhere()
         return 1
     return status
+
+
+def _to_nowhere() -> None:
+    """What is left of the output goes nowhere: at its end Python would try to write it once more."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -3,7 +3,7 @@
 "Learning Multiple Layers of Features from Tiny Images", technical report, University of Toronto.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -93,7 +93,7 @@ def cifar10[T: Tensor](
     raise DataError(f"cifar10: {place}: expected a folder or an archive, found nothing")
 
 
-def _downloaded(folder: Path, mirrors: Iterable[str], /) -> tuple[Path, tuple[_Form, ...]]:
+def _downloaded(folder: Path, mirrors: Sequence[str], /) -> tuple[Path, tuple[_Form, ...]]:
     """A verified archive of the folder, after a download if there is none; no file that is there is overwritten."""
     for form in _FORMS:
         path = folder / form.archive
@@ -104,6 +104,8 @@ def _downloaded(folder: Path, mirrors: Iterable[str], /) -> tuple[Path, tuple[_F
                 raise DataError(f"cifar10: {path}: cannot be read: {error.strerror or error}") from error
             check_md5(content, f"cifar10: {path}", form.md5)
             return path, (form,)
+    if not mirrors:
+        raise DataError(f"cifar10: {folder}: expected {_BINARY.archive} or {_PYTHON.archive}, found neither")
     path = folder / _BINARY.archive
     download_file([f"{mirror.rstrip('/')}/{_BINARY.archive}" for mirror in mirrors], path, md5=_BINARY.md5)
     return path, (_BINARY,)

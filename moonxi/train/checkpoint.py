@@ -139,6 +139,8 @@ def write_checkpoint[T: Tensor, M](
     place: Place,
     settings: Json,
     metrics: Mapping[str, float],
+    metric: str = "loss",
+    higher_is_better: bool = False,
 ) -> Checkpoint:
     """Write the tensors, and then the manifest that makes them a checkpoint; killed between, there is none.
 
@@ -161,6 +163,8 @@ def write_checkpoint[T: Tensor, M](
         size=len(data),
         digest=digest,
         environment=environment(),
+        metric=metric,
+        higher_is_better=higher_is_better,
     )
     path = folder / f"{stem}.json"
     write_whole("checkpoint", folder / manifest.tensors, data)

@@ -83,7 +83,15 @@ class Checkpoints:
         `OptionError` if there are metrics, but not the one by which the best are kept."""
         self.prepare()
         written = write_checkpoint(
-            Path(self.folder), model, state, average=average, place=place, settings=settings, metrics=metrics
+            Path(self.folder),
+            model,
+            state,
+            average=average,
+            place=place,
+            settings=settings,
+            metrics=metrics,
+            metric=self.metric,
+            higher_is_better=self.higher_is_better,
         )
         self._tidy(written)
         if metrics and self.keep_best and self.metric not in metrics:

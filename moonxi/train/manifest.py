@@ -39,6 +39,9 @@ class Manifest:
     """Its SHA-256."""
     environment: dict[str, str]
     """Where it was written: versions, the machine, the number of threads."""
+    metric: str = "loss"
+    """By which the best checkpoints are kept."""
+    higher_is_better: bool = False
 
     def to_bytes(self) -> bytes:
         """The file: readable by people, with a SHA-256 over what it says."""
@@ -50,6 +53,7 @@ class Manifest:
             "samples": self.place.samples,
             "seconds": number(self.place.seconds),
             "metrics": _numbers(self.metrics),
+            "best": {"metric": self.metric, "higher_is_better": self.higher_is_better},
             "tensors": {"file": self.tensors, "bytes": self.size, "sha256": self.digest},
             "settings": self.settings,
             "environment": dict(self.environment),
@@ -91,6 +95,7 @@ class Manifest:
         name = tensors.text("file")
         if not _TENSORS.fullmatch(name):
             raise tensors.wrong("file", "a name such as step-000000120-0123456789abcdef.safetensors")
+        best = body.fields("best")
         return cls(
             place=Place(
                 epoch=body.count("epoch"),
@@ -107,6 +112,8 @@ class Manifest:
             size=tensors.count("bytes"),
             digest=tensors.text("sha256"),
             environment={key: body.fields("environment").text(key) for key in body.fields("environment").members},
+            metric=best.text("metric"),
+            higher_is_better=best.flag("higher_is_better"),
         )
 
 

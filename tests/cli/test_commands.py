@@ -67,6 +67,22 @@ def test_inspect_says_what_is_in_a_folder_and_which_is_damaged(tmp_path: Path, c
     assert lines[2] == "best loss: step-000000007.json"
 
 
+def test_inspect_names_the_best_by_the_metric_that_the_run_keeps_it_by(tmp_path: Path, capsys: Captured) -> None:
+    folder = tmp_path / "run"
+    trained(Checkpoints(folder, metric="accuracy", higher_is_better=True, keep_last=3), epochs=3)
+    assert main(["inspect", str(folder)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    accuracies = [float(line.split("accuracy ")[1]) for line in lines[:-1]]
+    best = lines[accuracies.index(max(accuracies))].split()[0]
+    assert lines[-1] == f"best accuracy: {best}"
+
+
+def test_a_name_that_a_terminal_would_obey_is_spelt(tmp_path: Path, capsys: Captured) -> None:
+    save_file({"a\x1b[2J": np.zeros(1, np.float32)}, tmp_path / "w.safetensors")
+    assert main(["inspect", str(tmp_path / "w.safetensors")]) == 0
+    assert capsys.readouterr().out.startswith("  'a\\x1b[2J'  F32   1\n")
+
+
 def test_inspect_reads_any_file_of_tensors_without_loading_it(tmp_path: Path, capsys: Captured) -> None:
     path = tmp_path / "weights.safetensors"
     save_file({"b": np.zeros((2, 3), np.int64), "a": np.zeros((), np.float32), "c": np.zeros(5, np.bool_)}, path)
@@ -173,7 +189,8 @@ def test_data_that_is_damaged_or_missing_is_said_in_words(tmp_path: Path, capsys
         "found no such file\n"
     )
     assert main(["data", "cifar10", "--folder", str(tmp_path), "--offline"]) == 1
-    assert capsys.readouterr().err.startswith("moonxi: download: cifar-10-binary.tar.gz: no mirror gave it")
+    neither = "cifar-10-binary.tar.gz or cifar-10-python.tar.gz, found neither"
+    assert capsys.readouterr().err == f"moonxi: cifar10: {tmp_path}: expected {neither}\n"
     with mirror({"train-images-idx3-ubyte.gz": sends(gzip.compress(b"nonsense"))}) as server:
         assert main(["data", "mnist", "--folder", str(tmp_path), "--mirror", server.url]) == 1
     assert "train-images-idx3-ubyte.gz" in capsys.readouterr().err

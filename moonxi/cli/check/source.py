@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from traceback import walk_tb
@@ -76,8 +77,9 @@ def _load(path: str, file: Path, name: str) -> Source:
         raise Unreadable(f"{path}{f':{line}' if line else ''}: SyntaxError: {getattr(error, 'msg', error)}") from error
     if "." not in name and name in sys.modules:
         name = f"{name}@{abs(hash(file)):x}"  # such as a file `random.py`: the library's own stays what it is
-    spec = spec_from_file_location(name, file)
-    assert spec is not None, "the file ends in .py or is text, and has a loader either way"
+    # Named, as a file that does not end in .py would have none.
+    spec = spec_from_file_location(name, file, loader=SourceFileLoader(name, str(file)))
+    assert spec is not None, "there is one for every loader"
     module = module_from_spec(spec)
     source = Source(path, module, tuple(_codes(code)), frozenset(_losses(tree)))
     try:
