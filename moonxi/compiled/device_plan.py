@@ -22,7 +22,7 @@ class DevicePlan:
     def __init__(self, graph: Graph, like: WithRecording, outputs: Sequence[object], without: Collection[Pass]) -> None:
         self._graph = graph
         self._folds = [node for node in graph.nodes if node.operation == "fold"]
-        keys = [number for node in self._folds for number in node.results]
+        self._keys = keys = [number for node in self._folds for number in node.results]
         tensors = [number for number in graph.outputs if graph.specs[number].dtype is not None]
         on_device = [node for node in graph.nodes if node.operation != "fold"]
         needed = {number for node in on_device for number in node.inputs}.union(tensors)
@@ -34,6 +34,11 @@ class DevicePlan:
         schedule = scheduled(work, 1 if "branches" in without else BRANCHES)
         self.work = schedule.graph if schedule.count > 1 else work
         self._branches = schedule.branches if schedule.count > 1 else None
+        place_of = {number: place for place, number in enumerate((*graph.inputs, *keys))}
+        self._taken = [place_of[number] for number in taken]
+        self._keys_out = [
+            (place, place_of[number]) for place, number in enumerate(graph.outputs) if graph.specs[number].dtype is None
+        ]
         firsts = [
             one for one, number in zip(outputs, graph.outputs, strict=True) if graph.specs[number].dtype is not None
         ]
@@ -56,11 +61,15 @@ class DevicePlan:
 
     def run(self, inputs: Sequence[object]) -> list[object]:
         """The outputs for other inputs."""
-        values = dict(zip(self._graph.inputs, inputs, strict=True))
-        for node in self._folds:
-            values.update(zip(node.results, computed(node, values), strict=True))
-        given = [values[number] for number in self.work.inputs]
+        values = [*inputs]
+        if self._folds:
+            known = dict(zip(self._graph.inputs, inputs, strict=True))
+            for node in self._folds:
+                known.update(zip(node.results, computed(node, known), strict=True))
+            values += [known[number] for number in self._keys]
+        given = [values[place] for place in self._taken]
         found = None if self._recording is None else self._recording.run(given)
-        made = iter(interpreted(self.work, given) if found is None else found)
-        specs = self._graph.specs
-        return [values[number] if specs[number].dtype is None else next(made) for number in self._graph.outputs]
+        made = interpreted(self.work, given) if found is None else found
+        for place, source in self._keys_out:
+            made.insert(place, values[source])
+        return made

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING
 from weakref import ref
 
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
     from cupy.cuda import Graph, MemoryPointer, Stream
 
 type Tensor = CudaTensor[Floating]
+
+_DATA, _POINTER, _STRIDES = attrgetter("data"), attrgetter("pointer"), attrgetter("strides")
+"""What is asked of hundreds of tensors at each call."""
 
 
 class CudaRecording:
@@ -89,17 +93,9 @@ class CudaRecording:
 
     def _take(self, inputs: Sequence[object]) -> int | None:
         """Bring the inputs to where the graphs read them. The number of the graph, or None if memory is not free."""
-        handed = [_tensor(inputs[number]).data for number, _ in self._handed]
-        pointers, strides = [x.pointer for x in handed], [x.strides for x in handed]
-        place = next(
-            (
-                number
-                for number, slots in enumerate(self._sets)
-                if pointers == [slot.array.pointer for slot in slots]
-                and strides == [slot.array.strides for slot in slots]
-            ),
-            None,
-        )
+        handed: list[DeviceArray] = list(map(_DATA, self._picked(inputs)))
+        found = list(map(_POINTER, handed)), list(map(_STRIDES, handed))
+        place = self._where.index(found) if found in self._where else None
         if place is None:
             if not (self._is_free(0) and self._is_free(1)):
                 return None
@@ -158,6 +154,7 @@ class CudaRecording:
             if isinstance(one, CudaTensor) and (place := outputs.get(id(one.data))) is not None:
                 by_output.setdefault(place, number)
         self._handed = [(number, place) for place, number in by_output.items()]
+        self._picked = _picking([number for number, _ in self._handed])
         self._place_in_set = {place: n for n, (_, place) in enumerate(self._handed)}
         self._keys = [number for number, one in enumerate(inputs) if isinstance(one, Key)]
         self._first = []
@@ -177,6 +174,8 @@ class CudaRecording:
                 if isinstance(one, CudaTensor) and number not in handed_numbers
             }
             self._words = branches.allocate(16 * max(1, len(self._keys)))
+            arrays = [[slot.array for slot in slots] for slots in self._sets]
+            self._where = [(list(map(_POINTER, one)), list(map(_STRIDES, one))) for one in arrays]
             self._leases: list[ref[Lease] | None] = [None, None]
             self._fill(inputs)
             with cublas.in_recording(branches.calls), tuning.wanted(self._tuned):
@@ -310,6 +309,11 @@ def _tensor(one: object) -> Tensor:
     """An input or output that is no key."""
     assert isinstance(one, CudaTensor)
     return one
+
+
+def _picking(numbers: Sequence[int]) -> Callable[[Sequence[object]], Sequence[object]]:
+    """What takes these out of a sequence."""
+    return itemgetter(*numbers) if len(numbers) > 1 else lambda values: [values[number] for number in numbers]
 
 
 def _copied(slot: Slot, x: DeviceArray) -> DeviceArray:
