@@ -11,20 +11,21 @@ from heapq import heappop, heappush
 from math import prod
 from typing import Final
 
-from moonxi.compiled.graph import Graph, Node, Operand
+from moonxi.compiled.graph import Graph, Node, Operand, operands
 from moonxi.dtypes import BF16, F16
+from moonxi.formulas import Formula
 
 BRANCHES: Final = 3
 """As many as there are: a chain, what hangs from it, and the shorter way around a residual block."""
-WORTH: Final = 5.0
+WORTH: Final = 2.5
 """Microseconds from which on a node is sent to another branch: waiting for each other costs about one."""
 SLACK: Final = 20.0
 """Microseconds for which nobody is going to wait for a node, from which on a shorter one is sent there too."""
 _LAUNCH: Final = 2.0
 _BYTES: Final = 2.5e6
 """A microsecond, of an H200's 4.8 million as a kernel on small arrays gets to them."""
-_PRODUCTS: Final = 6e7
-"""Multiplications and additions a microsecond in single precision, twice as many in half of it."""
+_PRODUCTS: Final = 2.5e7
+"""Multiplications a microsecond, in TF32, as measured on convolutions of ResNet-18; twice as many in half precision."""
 _VIEWS: Final = frozenset(("reshape", "permute", "broadcast_to", "__getitem__", "squeeze", "unsqueeze"))
 
 
@@ -44,6 +45,8 @@ class Schedule:
 
 def scheduled(graph: Graph, /, branches: int = BRANCHES) -> Schedule:
     """The graph over so many branches: whenever one is free it takes, of what is ready, what most depends on."""
+    if branches > 1:
+        graph = _with_parts(graph)
     work = _Work(graph)
     order: list[int] = []
     branch_of = [0] * len(graph.nodes)
@@ -121,6 +124,41 @@ class _Work:
         """The longest chain."""
 
 
+def _with_parts(graph: Graph) -> Graph:
+    """The graph, formulas in two parts where many of the members are there long before the last is.
+
+    So the norm of the gradients of most parameters is computed while the last ones come to be."""
+    work = _Work(graph)
+    end = [0.0] * len(graph.nodes)
+    made: dict[int, float] = {}
+    nodes: list[Node] = []
+    for place, node in enumerate(graph.nodes):
+        end[place] = max((end[one] for one in work.needs[place]), default=0.0) + work.cost[place]
+        made.update(dict.fromkeys(node.results, end[place]))
+        nodes += _parts(graph, node, made) if len(node.arguments) > 3 else [node]
+    return replace(graph, nodes=tuple(nodes))
+
+
+def _parts(graph: Graph, node: Node, made: Mapping[int, float]) -> list[Node]:
+    """A node of several members as that of the early ones and that of the others, or as it is."""
+    first, formula, *members = node.arguments
+    if node.operation != "fused" or not isinstance(formula, Formula) or not isinstance(first, Operand):
+        return [node]
+    count = len(formula.results) + len(formula.sums)
+    ready = [max((made.get(one.number, 0.0) for one in operands(member)), default=0.0) for member in members]
+    position = [one.number for one in operands(members[0])].index(first.number)
+    parts: list[Node] = []
+    for early in (True, False):
+        own = [place for place, at in enumerate(ready) if (at + SLACK < max(ready)) == early]
+        if not own:
+            return [node]
+        results = tuple(number for place in own for number in node.results[place * count : (place + 1) * count])
+        chosen = tuple(members[place] for place in own)
+        arguments = ([*operands(chosen[0])][position], formula, *chosen)
+        parts.append(replace(node, arguments=arguments, results=results, holders=node.holders[: len(results)]))
+    return parts if microseconds(graph, parts[0]) >= 2 * WORTH else [node]
+
+
 def microseconds(graph: Graph, node: Node) -> float:
     """About how long a node takes on a device: bytes or multiplications, whichever takes longer."""
     if node.operation in _VIEWS:
@@ -133,14 +171,14 @@ def microseconds(graph: Graph, node: Node) -> float:
 
 def _multiplications(graph: Graph, node: Node) -> float:
     """Of a product of matrices or a convolution, or its gradients; 0 for others."""
-    operands = [graph.specs[one.number].shape for one in node.arguments if isinstance(one, Operand)]
+    shapes = [graph.specs[one.number].shape for one in node.arguments if isinstance(one, Operand)]
     result = graph.specs[node.results[0]].shape
     if node.operation == "matmul":
-        return float(prod(result) * operands[0][-1])
+        return float(prod(result) * shapes[0][-1])
     if node.operation == "conv2d":
-        return float(prod(result) * prod(operands[1][1:]))
+        return float(prod(result) * prod(shapes[1][1:]))
     if node.operation == "conv2d_input_grad":
-        return float(prod(operands[0]) * prod(operands[1][1:]))
+        return float(prod(shapes[0]) * prod(shapes[1][1:]))
     if node.operation == "conv2d_weight_grad":
-        return float(prod(operands[1]) * prod(result[1:]))
+        return float(prod(shapes[1]) * prod(result[1:]))
     return 0.0

@@ -37,6 +37,7 @@ def many_branches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Everything that need not wait leaves the first stream, however short it is."""
     monkeypatch.setattr(device_plan, "BRANCHES", 4)
     monkeypatch.setattr(branches, "WORTH", 0.0)
+    monkeypatch.setattr(branches, "SLACK", 2.0)
 
 
 def program_step(program: Program, x: Gpu, y: Gpu, labels: mx.Labels[Gpu]) -> tuple[tuple[Gpu, ...], Gpu, Gpu]:
