@@ -55,7 +55,7 @@ class Surroundings:
 
     def match(self) -> bool:
         """Whether everything is as it was."""
-        return not any(place.changed() for place in self.places)
+        return not any(place.read() is not place.seen and place.changed() for place in self.places)
 
     def changed(self) -> list[str]:
         """The names of what is not as it was."""
@@ -176,7 +176,9 @@ def _read_by(one: object) -> Iterator[_Reading]:
         for name in vars(base):
             member = _member(base, name)
             if _plain(member) and not isinstance(member, Enum) and not name.startswith("__"):
-                yield f"{base.__name__}.{name}", (base, name), partial(_member, base, name)
+                plain = vars(base)[name] is member  # which is soonest read again
+                read = partial(vars(base).get, name) if plain else partial(_member, base, name)
+                yield f"{base.__name__}.{name}", (base, name), read
     if not isinstance(one, FunctionType):
         return
     where = f"of {one.__qualname__}"
