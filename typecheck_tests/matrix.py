@@ -19,6 +19,7 @@ _CLASSES: dict[str, tuple[str, type]] = {
     "host": ("NpArray[F32]", NpArray),
     "host64": ("NpArray[F64]", NpArray),
     "device": ("GpuTensor[F32]", GpuTensor),
+    "device16": ("GpuTensor[BF16]", GpuTensor),
     "grad": (f"{_GRAD.__name__}[NpArray[F32]]", _GRAD),
     "grad2": (f"{_GRAD2.__name__}[{_GRAD.__name__}[NpArray[F32]]]", _GRAD2),
     "profiled": ("ImageProfiled[NpArray[F32]]", ImageProfiled),
@@ -27,6 +28,7 @@ _CLASSES: dict[str, tuple[str, type]] = {
 _MEETINGS = [
     ("host", "device"),
     ("host", "host64"),
+    ("device", "device16"),
     ("grad", "host"),
     ("grad2", "grad"),
     ("grad", "device_grad"),
@@ -41,7 +43,7 @@ from moonxi import autodiff, traits
 from moonxi.autodiff import {grads}
 from moonxi.backends.cupy import GpuTensor
 from moonxi.backends.numpy import NpArray
-from moonxi.dtypes import F32, F64
+from moonxi.dtypes import BF16, F32, F64
 from moonxi.key import Key
 from moonxi.profiled import ImageProfiled
 from moonxi.traits import Labels, Mask
