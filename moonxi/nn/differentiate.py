@@ -43,7 +43,7 @@ def value_and_grad[T: ImageModelTensor, M, LossModel, LossBatch, Mode](
     /,
     *,
     frozen: Frozen | None = None,
-    scale: float = 1.0,
+    scale: T | float = 1.0,
 ) -> tuple[T, M]: ...
 @overload
 def value_and_grad[T: ImageModelTensor, M, LossModel, LossBatch, Mode](
@@ -54,7 +54,7 @@ def value_and_grad[T: ImageModelTensor, M, LossModel, LossBatch, Mode](
     /,
     *,
     frozen: Frozen | None = None,
-    scale: float = 1.0,
+    scale: T | float = 1.0,
 ) -> tuple[tuple[T, dict[str, T]], M]: ...
 @overload
 def value_and_grad[T: MlpTensor, M, LossModel, LossBatch, Mode](
@@ -65,7 +65,7 @@ def value_and_grad[T: MlpTensor, M, LossModel, LossBatch, Mode](
     /,
     *,
     frozen: Frozen | None = None,
-    scale: float = 1.0,
+    scale: T | float = 1.0,
 ) -> tuple[T, M]: ...
 @overload
 def value_and_grad[T: MlpTensor, M, LossModel, LossBatch, Mode](
@@ -76,7 +76,7 @@ def value_and_grad[T: MlpTensor, M, LossModel, LossBatch, Mode](
     /,
     *,
     frozen: Frozen | None = None,
-    scale: float = 1.0,
+    scale: T | float = 1.0,
 ) -> tuple[tuple[T, dict[str, T]], M]: ...
 @overload
 def value_and_grad[T: Tensor, M, LossModel, LossBatch, Mode](
@@ -87,7 +87,7 @@ def value_and_grad[T: Tensor, M, LossModel, LossBatch, Mode](
     /,
     *,
     frozen: Frozen | None = None,
-    scale: float = 1.0,
+    scale: T | float = 1.0,
 ) -> tuple[T, M]: ...
 @overload
 def value_and_grad[T: Tensor, M, LossModel, LossBatch, Mode](
@@ -98,7 +98,7 @@ def value_and_grad[T: Tensor, M, LossModel, LossBatch, Mode](
     /,
     *,
     frozen: Frozen | None = None,
-    scale: float = 1.0,
+    scale: T | float = 1.0,
 ) -> tuple[tuple[T, dict[str, T]], M]: ...
 @overload
 def value_and_grad[T: Tensor, G: Tensor, M, LossModel, LossBatch, Mode](
@@ -110,7 +110,7 @@ def value_and_grad[T: Tensor, G: Tensor, M, LossModel, LossBatch, Mode](
     *,
     variable: Callable[[T], G],
     frozen: Frozen | None = None,
-    scale: float = 1.0,
+    scale: T | float = 1.0,
 ) -> tuple[T, M]: ...
 @overload
 def value_and_grad[T: Tensor, G: Tensor, M, LossModel, LossBatch, Mode](
@@ -122,7 +122,7 @@ def value_and_grad[T: Tensor, G: Tensor, M, LossModel, LossBatch, Mode](
     *,
     variable: Callable[[T], G],
     frozen: Frozen | None = None,
-    scale: float = 1.0,
+    scale: T | float = 1.0,
 ) -> tuple[tuple[T, dict[str, T]], M]: ...
 def value_and_grad(  # the overloads are the signature
     loss: Any,
@@ -133,7 +133,7 @@ def value_and_grad(  # the overloads are the signature
     *,
     variable: Any = variable,
     frozen: Frozen | None = None,
-    scale: float = 1.0,
+    scale: Any = 1.0,
 ) -> object:
     """The value of ``loss(model, batch, mode)`` and its gradient with respect to the parameters of the model.
 
@@ -150,13 +150,26 @@ def value_and_grad(  # the overloads are the signature
 
     The backward pass is that of the loss times ``scale``, and its gradients are divided by that again before they come
     out: what is too small for F16 on the way is kept, and nobody ever holds, or clips, a scaled gradient (Micikevicius
-    et al. 2018, section 3.2). Raises `OptionError` unless it is positive.
+    et al. 2018, section 3.2). It is a number or a scalar tensor: see `moonxi.optim.LossScaled`. Raises `OptionError`
+    for a number that is not positive, and `ShapeError` for a tensor with axes.
 
     For operations of your own, ``variable`` is that of your class of tensors under differentiation:
     ``MyGrad.variable``."""
-    numbers("value_and_grad", POSITIVE, scale=scale)
+    if isinstance(scale, Tensor):
+        shapes.equal("value_and_grad (scale)", (), scale.shape)
+    else:
+        numbers("value_and_grad", POSITIVE, scale=scale)
     expect_mapped("value_and_grad", batch)
     return _value_and_grad(loss, model, batch, mode, variable, frozen, scale)
+
+
+def in_narrow_passes(
+    loss: Any, model: Any, low: Any, batch: Any, mode: Any, /, *, variable: Any, frozen: Any, scale: Any
+) -> Any:
+    """The value of the loss of ``low``, and the gradients of ``model``, which it is with fewer bits.
+
+    The gradients, divided by ``scale``, and the running statistics, as they move, are of the model's element type."""
+    return _value_and_grad(loss, low, batch, mode, variable, frozen, scale, None if low is model else model)
 
 
 def _value_and_grad[T: Tensor](
@@ -166,7 +179,8 @@ def _value_and_grad[T: Tensor](
     mode: object,
     variable: Callable[[T], Grad[T]],
     frozen: Frozen | None,
-    scale: float,
+    scale: T | float,
+    wide: Any = None,
 ) -> object:
     constant = partial(constant_beside, variable)
     parameters = model.parameters()
@@ -213,13 +227,19 @@ def _value_and_grad[T: Tensor](
         raise GradientError(
             "value_and_grad: the loss depends on no parameter: compute it from the model that the loss function gets"
         )
-    seed = None if scale == 1.0 else loss_value.value.full(loss_value.shape, scale)
+    seed = None if isinstance(scale, int | float) and scale == 1.0 else _seed(loss_value.value, scale)
     gradients = loss_value.backward(seed)
     found = [gradients.of(variables[id(one)]) if id(one) in trained else one.zeros(one.shape) for one in parameters]
-    result_model = model.with_parameters(found if seed is None else [one / scale for one in found])
+    if wide is not None:
+        found = [_as_wide(one, own) for one, own in zip(found, wide.parameters(), strict=True)]
+    base = model if wide is None else wide
+    result_model = base.with_parameters(found if seed is None else [one / scale for one in found])
     if scope.updated:
         pairs = _paired_states(like, model, lifted)
         plain = [_at_level_of(like, scope.newest(own), "a state after the step").value for _, own in pairs]
+        if wide is not None:
+            owns: list[Any] = [state.value for state in tree.states(wide).values()]
+            plain = [_moved(like, scope, own, old, new) for (_, own), old, new in zip(pairs, owns, plain, strict=True)]
         result_model = tree.replaced(result_model, None, plain)
         if outer is not None:  # the result of the differentiation around this one has the new state too
             for (state, _), new in zip(pairs, plain, strict=True):
@@ -228,6 +248,31 @@ def _value_and_grad[T: Tensor](
         return loss_value.value, result_model
     aside = {name: _at_level_of(like, one, f"the kept tensor {name}").value for name, one in kept.items()}
     return (loss_value.value, aside), result_model
+
+
+def _seed[T: Tensor](value: T, scale: T | float) -> T:
+    """The gradient of a scaled loss, in the element type of the loss."""
+    if isinstance(scale, int | float):
+        return value.full(value.shape, scale)
+    seed: T = value.full(value.shape, 1.0) * _as_wide(scale, value)
+    return seed
+
+
+def _as_wide(tensor: Any, like: Any) -> Any:
+    """The tensor in the element type of another one."""
+    return tensor if tensor.dtype is like.dtype else tensor.cast(like.dtype)
+
+
+def _moved[T: Tensor](like: Grad[T], scope: Scope, state: State[Grad[T]], old: T, new: T) -> T:
+    """A state field after all its moves, in its own element type; one that was set is what it was set to."""
+    moves = scope.moves(state)
+    if not moves:
+        wide: T = _as_wide(new, old)
+        return wide
+    for target, share in moves:
+        value: T = _as_wide(_at_level_of(like, target, "a state after the step").value, old)
+        old = old * (1.0 - share) + value * share
+    return old
 
 
 def _paired_states[T: Tensor](like: Grad[T], model: object, lifted: object) -> list[tuple[State[T], State[Grad[T]]]]:

@@ -26,6 +26,14 @@ class Train:
         shapes.equal("state update (before and after)", state.value.shape, value.shape)
         scope.collect(state, value.stop_gradient())
 
+    def move[T: Tensor](self, state: State[T], target: T, share: float, /) -> None:
+        """Have a state field go a share of the way to a value, as a running mean does.
+
+        A `Trainer` whose passes are of a narrower type than the model does so in that of the model. Raises as `update`
+        does."""
+        shapes.equal("state update (before and after)", state.value.shape, target.shape)
+        scope.move(state, target.stop_gradient(), share)
+
     def newest[T: Tensor](self, state: State[T], /) -> T:
         """What an update starts from: the value of the last update in this computation, or the one the model has.
 

@@ -62,10 +62,8 @@ class BatchNorm2d[T: ImageModelTensor](Module[T]):
                 y, mean, variance = x.batch_norm(self.weight, self.bias, eps=self.eps)
                 values = prod(x.shape) // self.channels
                 unbiased = variance * (float(values) / float(values - 1))
-                mode.update(self.mean, mode.newest(self.mean) * (1.0 - self.momentum) + mean * self.momentum)
-                mode.update(
-                    self.variance, mode.newest(self.variance) * (1.0 - self.momentum) + unbiased * self.momentum
-                )
+                mode.move(self.mean, mean, self.momentum)
+                mode.move(self.variance, unbiased, self.momentum)
                 return y
             case Eval():
                 return x.batch_norm_with(self.mean.value, self.variance.value, self.weight, self.bias, eps=self.eps)

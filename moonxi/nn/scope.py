@@ -21,11 +21,12 @@ from moonxi.traits import Tensor
 class Scope:
     """One computation of the model ``root``."""
 
-    __slots__ = ("_calls", "_outer", "_paths", "_updates", "root")
+    __slots__ = ("_calls", "_moves", "_outer", "_paths", "_updates", "root")
 
     def __init__(self, root: object) -> None:
         self.root = root
         self._updates: dict[int, tuple[object, object]] = {}  # holds the states, so that no identity is given twice
+        self._moves: dict[int, list[tuple[object, float]]] = {}
         self._paths: dict[int, str] | None = None
         self._calls: dict[str, int] = {}
         self._outer: Scope | None = None
@@ -49,6 +50,17 @@ class Scope:
     def update[T: Tensor](self, state: State[T], value: T, /) -> None:
         """Note the new value of a state field."""
         self._updates[id(state)] = state, value
+        self._moves.pop(id(state), None)
+
+    def move[T: Tensor](self, state: State[T], target: T, share: float, /) -> None:
+        """Note that a state field moves towards a value, by a share of the way."""
+        moves = self._moves.get(id(state), [])
+        self.update(state, self.newest(state) * (1.0 - share) + target * share)
+        self._moves[id(state)] = [*moves, (target, share)]
+
+    def moves[T: Tensor](self, state: State[T], /) -> list[tuple[T, float]]:
+        """All that a state field has done, if it has moved only: where to, and by which share."""
+        return cast(list[tuple[T, float]], self._moves.get(id(state), []))  # noted for this very state
 
     @property
     def updated(self) -> bool:
@@ -64,6 +76,7 @@ class Scope:
         """A scope as this one is now."""
         copy = Scope(self.root)
         copy._updates = dict(self._updates)
+        copy._moves = dict(self._moves)
         copy._calls = dict(self._calls)
         copy._paths = self._paths
         return copy
@@ -132,6 +145,13 @@ def collect[T: Tensor](state: State[T], value: T, /) -> None:
     if _active.scope is None:
         raise ModuleError("state update: outside a forward: new state is collected while a model is computed")
     _active.scope.update(state, value)
+
+
+def move[T: Tensor](state: State[T], target: T, share: float, /) -> None:
+    """Note that a state field moves towards a value; the result of the scope has it there."""
+    if _active.scope is None:
+        raise ModuleError("state update: outside a forward: new state is collected while a model is computed")
+    _active.scope.move(state, target, share)
 
 
 def newest[T: Tensor](state: State[T], /) -> T:

@@ -11,6 +11,7 @@ from moonxi.optim.groups import Group, Grouped
 from moonxi.optim.lamb import Lamb
 from moonxi.optim.lbfgs import Lbfgs
 from moonxi.optim.lion import Lion
+from moonxi.optim.loss_scaling import LossScaled
 from moonxi.optim.muon import Muon, orthogonalized
 from moonxi.optim.nadam import NAdam
 from moonxi.optim.optimizer import Optimizer, RuleOptimizer
@@ -33,6 +34,7 @@ __all__ = [
     "Lamb",
     "Lbfgs",
     "Lion",
+    "LossScaled",
     "MlpOptimizer",
     "Muon",
     "NAdam",

@@ -9,9 +9,10 @@ from moonxi.autodiff import Grad
 from moonxi.autodiff.lift import constant_beside
 from moonxi.compiled import CompileReport, compile, compile_report
 from moonxi.errors import CompileWarning
-from moonxi.nn import Eval, Train, value_and_grad
+from moonxi.nn import Eval, Train
+from moonxi.nn.differentiate import in_narrow_passes
 from moonxi.nn.loss_function import called
-from moonxi.optim import Predicate, Unfrozen
+from moonxi.optim import LossScaled, Predicate, Unfrozen
 from moonxi.train.callback import Callback, Run
 from moonxi.train.precision import Precision, cast_all
 
@@ -37,18 +38,22 @@ class Steps:
         *,
         compiled: bool,
     ) -> None:
-        inner, outer = (None, None) if precision is None else (precision.inner, precision.outer)
+        inner = None if precision is None else precision.inner
+        scaled = isinstance(optimizer, LossScaled)
 
         # None of these calls another: what compiling compares from call to call are the variables of the function.
-        def gradients(model: Any, batch: Any, key: Any) -> Any:
+        def gradients(model: Any, state: Any, batch: Any, key: Any) -> Any:
             low, data = cast_all(model, inner), cast_all(batch, inner)
-            value, found = value_and_grad(loss, low, data, Train(key), variable=variable, frozen=frozen)
-            return value, cast_all(found, outer)
+            scale = optimizer.scale(state) if scaled else 1.0
+            options = {"variable": variable, "frozen": frozen, "scale": scale}
+            return in_narrow_passes(loss, model, low, data, Train(key), **options)
 
         def update(model: Any, state: Any, average: Any, batch: Any, key: Any) -> Any:
             low, data = cast_all(model, inner), cast_all(batch, inner)
-            value, found = value_and_grad(loss, low, data, Train(key), variable=variable, frozen=frozen)
-            return value, _advanced(model, cast_all(found, outer), state, average, optimizer, frozen, ema)
+            scale = optimizer.scale(state) if scaled else 1.0
+            options = {"variable": variable, "frozen": frozen, "scale": scale}
+            value, found = in_narrow_passes(loss, model, low, data, Train(key), **options)
+            return value, _advanced(model, found, state, average, optimizer, frozen, ema)
 
         def advance(model: Any, found: Any, state: Any, average: Any) -> Any:
             return _advanced(model, found, state, average, optimizer, frozen, ema)

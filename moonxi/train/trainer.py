@@ -119,8 +119,9 @@ class Trainer[T: Tensor, M, B]:
         up to rounding. Where that cannot be, a `CompileWarning` says why, once, and the training is eager.
 
         With ``passes``, a tensor of another element type, forward and backward pass and evaluation are in that type,
-        while weights, updates and averages stay in the model's: ``passes=mx.gpu(mx.BF16)`` for a model in F32. Running
-        statistics are rounded to it at each step. Raises `OptionError` unless it is of the model's class.
+        while weights, updates, averages and running statistics stay in the model's: ``passes=mx.gpu(mx.BF16)`` for a
+        model in F32. For F16 take the optimizer in `optim.LossScaled`. Raises `OptionError` unless it is of the model's
+        class.
 
         For operations of your own, ``variable`` is that of your class of tensors under differentiation."""
         expect_parts(model, loss, optimizer, key=key, ema=ema, frozen=frozen, compile=compile)
@@ -187,7 +188,7 @@ class Trainer[T: Tensor, M, B]:
         for number, batch in enumerate(batches):
             one: Any = batch
             folded = key.fold(number)
-            value, gradients = self._compute.gradients(model, one, folded)
+            value, gradients = self._compute.gradients(model, self.state, one, folded)
             average.add(self._checked(value, model, one, folded), one.size)
             model = model.with_state(gradients)
             yield gradients, one.size
@@ -196,7 +197,7 @@ class Trainer[T: Tensor, M, B]:
         """The loss and the named scalars as numbers; where the loss is none, the gradients are looked at for why."""
         values = values_of(result)
         if not isfinite(values["loss"]):
-            _, gradients = self._compute.eager_gradients(model, batch, key)
+            _, gradients = self._compute.eager_gradients(model, self.state, batch, key)
             raise not_finite(self.steps, values["loss"], model.named_parameters(), gradients.named_parameters())
         return values
 

@@ -1,6 +1,7 @@
 """Weights in one element type, passes in another."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -8,9 +9,10 @@ import pytest
 
 import moonxi as mx
 from moonxi import nn, optim
-from moonxi.data import DataLoader, Labelled, LabelledArrays
+from moonxi.data import DataLoader, Indices, Labelled, LabelledArrays
 from moonxi.errors import CheckpointError, OptionError
-from moonxi.train import Checkpoints, Trainer
+from moonxi.train import Batches, Checkpoints, Trainer
+from tests.compiled.test_training_steps import Small, small_loss
 from tests.train.test_trainer import loss
 
 type Wide = mx.NpArray[mx.F64]
@@ -71,3 +73,38 @@ def test_a_run_is_not_resumed_in_another_precision(tmp_path: Path) -> None:
 def test_passes_of_another_class_are_refused() -> None:
     with pytest.raises(OptionError, match=r"^Trainer: passes=ShapeTensor\[F32\]: the parameters are NpArray\[F64\]: "):
         Trainer(new_model(), loss, optim.Sgd(lr=0.1), key=mx.Key(0), passes=mx.ShapeTensor(()))
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_running_statistics_move_in_the_type_of_the_model(compiled: bool) -> None:
+    """In F32 a running mean of a thousand million moves by steps of 64."""
+    model = Small.init(WIDE, mx.Key(0))
+    start = nn.State(WIDE.full((4,), 1e9))
+    model = replace(model, norm=replace(model.norm, mean=start, momentum=1e-6))
+    trainer = Trainer(model, small_loss, optim.Sgd(lr=0.0), key=mx.Key(0), passes=SINGLE, compile=compiled)
+    batch = Labelled(WIDE.normal((6, 1, 5, 5), mx.Key(1)), WIDE.labels(np.arange(6) % 3))
+    for _ in range(4):
+        trainer.step(batch)
+    _, mean, _ = model.convolution.forward(batch.x).batch_norm(model.norm.weight, model.norm.bias)
+    expected = 1e9 * (1 - 1e-6) ** 4 + mean.to_host() * (1 - (1 - 1e-6) ** 4)
+    found = trainer.model.norm.mean.value
+    assert found.dtype is mx.F64
+    np.testing.assert_allclose(found.to_host(), expected, rtol=1e-12)
+    assert trainer.evaluate(one_batch(batch))["loss"] > 0.0
+
+
+def one_batch(batch: Labelled[Wide]) -> Batches[Labelled[Wide]]:
+    return DataLoader(Few(batch), batch_size=1)
+
+
+@dataclass
+class Few:
+    """One batch."""
+
+    only: Labelled[Wide]
+
+    def __len__(self) -> int:
+        return 1
+
+    def batch(self, indices: Indices, /) -> Labelled[Wide]:
+        return self.only

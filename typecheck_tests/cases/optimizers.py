@@ -341,3 +341,41 @@ def wrong_parts_of_two_models(network: nn.Linear[Host], other: nn.Sequential[Hos
 
 def right_parts_of_two_models() -> None:
     _ = optim.mean_gradients([(model(), 1), (model(), 1)])
+
+
+# -- loss scales -----------------------------------------------------------------------------------------------------
+
+SCALED = optim.LossScaled(optimizer=optim.Sgd(lr=0.1))
+
+
+def wrong_scale_of_a_schedule() -> None:
+    optim.LossScaled(optimizer=optim.cosine(0.1, optim.Steps(9)))  # E: [arg-type]
+
+
+def right_scale_of_a_schedule() -> None:
+    assert optim.LossScaled(optimizer=optim.Sgd(lr=optim.cosine(0.1, optim.Steps(9)))).every == 2000
+
+
+def wrong_scale_of_gradients_elsewhere(network: nn.Linear[Host], double: nn.Linear[Double]) -> None:
+    _ = SCALED.update(network, double, SCALED.init(network))  # E: [tensor-mix] NpArray[F32] and NpArray[F64]
+
+
+def right_scale_of_gradients_elsewhere() -> None:
+    after, _ = SCALED.update(model(), model(), SCALED.init(model()))
+    assert after.inputs == 4
+
+
+def loss_of[T: mx.MlpTensor](network: nn.Linear[T], batch: Labelled[T], mode: nn.Mode) -> T:
+    return cross_entropy(Logits(network.forward(batch.x)), batch.labels)
+
+
+def wrong_scale_of_another_element_type(network: nn.Linear[Double], batch: Labelled[Double], scale: Host) -> None:
+    _ = nn.value_and_grad(loss_of, network, batch, nn.Eval(), scale=scale)  # E: [tensor-mix] and NpArray[F32] (scale)
+
+
+def right_scale_of_another_element_type() -> None:
+    like = mx.numpy()
+    batch = Labelled(like.ones((2, 4)), like.labels(np.array([0, 2])))
+    scale = SCALED.scale(SCALED.init(model()))
+    _, gradients = nn.value_and_grad(loss_of, model(), batch, nn.Eval(), scale=scale)
+    assert gradients.inputs == 4
