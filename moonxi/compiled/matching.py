@@ -70,12 +70,12 @@ class _Writer:
                 self._refuse_if(f"{expression} is not t{number}")
             case TensorLeaf(number, cls, spec, alike):
                 name = self._leaf(number, expression)
+                element = ("alike", "!=", alike) if hasattr(cls, "alike") else ("dtype", "is not", spec.dtype)
+                attribute, differs, known = element
                 self._refuse_if(
                     f"{name}.__class__ is not {self._named(cls)} or {name}.shape != {self._named(spec.shape)} "
-                    f"or {name}.dtype is not {self._named(spec.dtype)}"
+                    f"or {name}.{attribute} {differs} {self._named(known)}"
                 )
-                if hasattr(cls, "alike"):
-                    self._refuse_if(f"{name}.alike != {self._named(alike)}")
             case KeyLeaf(number):
                 self._refuse_if(f"{self._leaf(number, expression)}.__class__ is not Key")
             case Static(value):

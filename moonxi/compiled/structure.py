@@ -48,7 +48,7 @@ class TensorLeaf(Structure):
     cls: type
     spec: Spec
     alike: object = None
-    """What the tensor is computed with besides, where its class has such an attribute."""
+    """What the tensor is computed with, its element type too, where its class has such an attribute."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,10 @@
-"""`Lease`: memory that a recording gives out until it writes there again, and how it gets the memory back.
+"""`Given`: memory that a recording gives out until it writes there again, and how it gets the memory back.
 
 Whoever still holds an array then gets a copy of it, without noticing: arrays are moved to memory of their own.
 """
 
 from collections.abc import Sequence
+from sys import getrefcount
 from typing import TYPE_CHECKING, override
 from weakref import ref
 
@@ -47,14 +48,16 @@ class Slot:
 
 
 class Lease(Lender):
-    """The owner of all arrays that one call has given out. It is gone when nobody holds any of them."""
+    """The owner of all arrays that one call has given out."""
 
-    __slots__ = ("__weakref__", "_arrays", "_given_away", "_slots")
+    __slots__ = ("_own", "_slots", "_views", "has_moved")
 
     def __init__(self, slots: Sequence[Slot]) -> None:
         self._slots = slots  # and with them the memory
-        self._arrays: list[ref[DeviceArray]] = []
-        self._given_away = False
+        self.has_moved = False
+        """Whether an array has memory of its own by now."""
+        self._own: list[ref[DeviceArray]] = []
+        self._views: list[ref[DeviceArray]] = []
 
     def arrays(self) -> list[DeviceArray]:
         """One array for each slot."""
@@ -62,26 +65,35 @@ class Lease(Lender):
         for slot in self._slots:
             x = slot.array
             made.append(DeviceArray(self, x.pointer, x.shape, x.strides, x.itemsize, x.count, True))
-        self._arrays = list(map(ref, made))
+        self._own = list(map(ref, made))
         return made
+
+    def again(self) -> None:
+        """Give out the same arrays again, now that nobody holds one or a view of one."""
+        self._views.clear()
 
     @override
     def add(self, array: DeviceArray) -> None:
-        """Take note of an array or a view."""
-        self._arrays.append(ref(array))
+        """Take note of a view."""
+        self._views.append(ref(array))
 
     @override
-    def give_away(self) -> None:
-        """Take note that somebody has addresses in this memory: nothing can be moved from now on."""
-        self._given_away = True
+    def give_away(self, array: DeviceArray) -> None:
+        """Move an array to memory of its own, as somebody is going to know the address."""
+        self._move([array])
 
-    def end(self) -> bool:
-        """Move what is still held to memory of its own; False if it cannot be moved."""
-        if self._given_away:
-            return False
-        held = [array for one in self._arrays if (array := one()) is not None]
+    def end(self) -> None:
+        """Move what is still held to memory of its own."""
+        self._move([array for one in (*self._own, *self._views) if (array := one()) is not None])
+        self._own.clear()
+        self._views.clear()
+
+    def _move(self, held: Sequence[DeviceArray]) -> None:
+        self.has_moved = True
         moved: dict[int, MemoryPointer] = {}
         for array in held:
+            if array.owner is not self:  # it was moved before
+                continue
             place, slot = next(
                 (place, slot)
                 for place, slot in enumerate(self._slots)
@@ -92,8 +104,63 @@ class Lease(Lender):
                 slot.space.device.duplicate(slot.array.pointer, moved[place].ptr, slot.bytes)
             array.pointer += moved[place].ptr - slot.array.pointer
             array.owner = moved[place]
-        self._arrays.clear()
-        return True
+
+
+class Given:
+    """What a graph writes and gives out, again and again: the same arrays as long as nobody else holds one."""
+
+    __slots__ = ("_arrays", "_lease", "_slots")
+
+    def __init__(self, slots: Sequence[Slot]) -> None:
+        self._slots = slots
+        self._arrays: list[DeviceArray] = []
+        self._lease: Lease | None = None
+
+    def take_back(self) -> None:
+        """The graph is going to write there: whoever holds an array from now on has it in other memory."""
+        if self._lease is None:
+            return
+        if not self._lease.has_moved and _is_alone(self._arrays, self._lease, _ONCE, _OWNED):
+            return
+        self._arrays = []  # so that what nobody else holds is gone
+        self._lease.end()
+        self._lease = None
+
+    def arrays(self) -> list[DeviceArray]:
+        """What was written."""
+        if self._lease is None:
+            self._lease = Lease(self._slots)
+            self._arrays = self._lease.arrays()
+        else:
+            self._lease.again()
+            for array in self._arrays:
+                array.last = None
+        return self._arrays
+
+
+def _is_alone(arrays: list[DeviceArray], lease: Lease, once: int, owned: int) -> bool:
+    """Whether nobody else holds one of the arrays, or has a view, which the lease owns too."""
+    for array in arrays:  # how this is written decides what is counted
+        if getrefcount(array) > once:
+            return False
+    return getrefcount(lease) - len(arrays) <= owned
+
+
+def _counted() -> tuple[int, int]:
+    """What is counted there where nobody else does, which differs between versions of Python."""
+    given = Given(())
+    given._lease = lease = Lease(())
+    del lease
+    given._arrays = [DeviceArray(given._lease, 0, (), (), 1, 1, True)]
+    return next(
+        (once, owned)
+        for once in range(1, 10)
+        for owned in range(1, 10)
+        if _is_alone(given._arrays, given._lease, once, owned)
+    )
+
+
+_ONCE, _OWNED = _counted()
 
 
 def _end(slot: Slot) -> int:

@@ -1,7 +1,9 @@
 """`DeviceArray`: elements in device memory and how they lie; and the spaces in which tensors live."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import chain
 from math import prod
+from struct import Struct
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +22,10 @@ if TYPE_CHECKING:
     from moonxi.backends.cupy.waves import Compiled
 
 
+_PIECES = Struct("61q").pack
+"""``Pieces`` of kernels/moving.cu."""
+
+
 class Lender:
     """An owner of memory that takes note of each array there."""
 
@@ -29,8 +35,8 @@ class Lender:
         """Take note of a view."""
         raise NotImplementedError
 
-    def give_away(self) -> None:
-        """Take note that another library has addresses in this memory."""
+    def give_away(self, array: "DeviceArray") -> None:
+        """Take note that another library is going to have the address of an array, which may be moved before."""
         raise NotImplementedError
 
 
@@ -177,6 +183,13 @@ class Space:
                 self.moving.launch_blocks("exchange", blocks, (32, 8), x.pointer, out.pointer, batch, rows, columns)
                 return
         self.moving.launch("move", x.count, x.pointer, out.pointer, walk(shape, source, target))
+
+    def gather(self, pieces: Sequence[tuple[int, int, int]]) -> None:
+        """Copy up to 20 pieces of memory, from and to these addresses and so many bytes, by one kernel."""
+        blocks = sum((size >> 14) + 1 for _, _, size in pieces)
+        words = [len(pieces), *chain.from_iterable(pieces)]
+        pack = _PIECES(*words, *[0] * (61 - len(words)))
+        self.moving.launch_blocks("bring", min(blocks, self.device.most_blocks), (256, 1), pack)
 
     def laid(self, x: DeviceArray, strides: Strides) -> DeviceArray:
         """The elements lying in this way, without a copy if they do."""

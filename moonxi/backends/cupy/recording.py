@@ -11,15 +11,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter, itemgetter
-from typing import TYPE_CHECKING
-from weakref import ref
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from moonxi.backends.cupy import cublas, tuning
 from moonxi.backends.cupy.branches import Branches
-from moonxi.backends.cupy.lease import Lease, Slot
+from moonxi.backends.cupy.lease import Given, Slot
 from moonxi.backends.cupy.memory import DeviceArray, Space
 from moonxi.backends.cupy.random import StoredKey
 from moonxi.backends.cupy.tensor import CudaTensor
@@ -34,6 +33,8 @@ type Tensor = CudaTensor[Floating]
 
 _DATA, _POINTER, _STRIDES = attrgetter("data"), attrgetter("pointer"), attrgetter("strides")
 """What is asked of hundreds of tensors at each call."""
+_PIECES: Final = 20
+"""Arrays that one kernel brings to where a graph reads them."""
 
 
 class CudaRecording:
@@ -44,14 +45,16 @@ class CudaRecording:
     ) -> None:
         self._device, self._program, self._tuned, self._count = space.device, program, tuned, branches
         # Held until the second call, so that no other array can be taken for one of these.
-        self._first: list[object] = [one.data if isinstance(one, CudaTensor) else None for one in outputs]
+        self._first = [_tensor(one) for one in outputs]
         self._graphs: list[Graph] = []
         self._branches: Branches | None = None
-        self._sizes = [one.data.count * one.space.itemsize if isinstance(one, CudaTensor) else 0 for one in outputs]
-        self._wanted: list[tuple[int, Slot | None]] = []
-        """For the next results that come out, in order: the bytes, and where they are handed on from."""
+        self._wanted: list[Slot] = []
+        """For the next results that come out, in order."""
         self._last_stream: Stream | None = None
         self._is_refused = False
+        self._space = space
+        self._given: list[Given] = []
+        """For each graph."""
 
     @property
     def bytes(self) -> int:
@@ -61,10 +64,7 @@ class CudaRecording:
     # -- running -------------------------------------------------------------------------------------------------
 
     def run(self, inputs: Sequence[object], /) -> list[object] | None:
-        """The outputs; None if they have to be computed operation by operation.
-
-        That is so for a program that cannot be captured, which is said in a warning, and for one call where another
-        library has an address in memory that would be written to."""
+        """The outputs; None if the program cannot be captured, which is said in a warning once."""
         if self._device.several:
             self._device.enter()
         if self._is_refused:
@@ -73,7 +73,7 @@ class CudaRecording:
             try:
                 self._record(inputs)
             except Exception as error:
-                self._graphs, self._is_refused, self._branches = [], True, None
+                self._graphs, self._given, self._is_refused, self._branches = [], [], True, None
                 warnings.warn(
                     f"compile: the step cannot be captured as a CUDA graph, and runs operation by operation: {error}",
                     stacklevel=2,
@@ -83,81 +83,58 @@ class CudaRecording:
         if self._last_stream is not None and self._last_stream.ptr != stream.ptr:
             self._last_stream.synchronize()
         place = self._take(inputs)
-        if place is None:
-            return None
         self._graphs[place].launch()
         self._last_stream = stream
         if self._reads_labels:
             self._device.labels_were_read = True
-        return self._given(place)
+        arrays = self._given[place].arrays()
+        return [kind(array, space) for (kind, space), array in zip(self._kinds, arrays, strict=True)]
 
-    def _take(self, inputs: Sequence[object]) -> int | None:
-        """Bring the inputs to where the graphs read them. The number of the graph, or None if memory is not free."""
+    def _take(self, inputs: Sequence[object]) -> int:
+        """Bring the inputs to where the graphs read them. The number of the graph, whose results are free then."""
         handed: list[DeviceArray] = list(map(_DATA, self._picked(inputs)))
         found = list(map(_POINTER, handed)), list(map(_STRIDES, handed))
-        place = self._where.index(found) if found in self._where else None
-        if place is None:
-            if not (self._is_free(0) and self._is_free(1)):
-                return None
+        if found == self._where[0]:
             place = 0
+        elif found == self._where[1]:
+            place = 1
+        else:
+            for given in self._given:
+                given.take_back()
             for slot, x in zip(self._sets[0], handed, strict=True):
                 slot.fill(x)
-        elif not self._is_free(1 - place):
-            return None
+            place = 0
+        self._given[place].take_back()
         self._bring(inputs)
         return place
 
     def _bring(self, inputs: Sequence[object]) -> None:
         """Copy in what is not handed on, and the words of the keys."""
-        for number, slot in self._copied.items():
-            slot.fill(_tensor(inputs[number]).data)
+        words = []
+        for number, slot in self._copied:
+            x = inputs[number].data  # type: ignore[attr-defined]  # a tensor
+            if slot.lies_alike(x) and len(words) < _PIECES:
+                words.append((x.pointer, slot.array.pointer, slot.bytes))
+            else:
+                slot.fill(x)
+        if words:
+            self._space.gather(words)
         if self._keys:
             self._device.write(_words(inputs, self._keys), self._words.ptr)
-
-    def _is_free(self, number: int) -> bool:
-        """Whether nobody holds arrays of a set any more, now that they have been moved away."""
-        found = self._leases[number]
-        lease = None if found is None else found()
-        if lease is not None and not lease.end():
-            return False
-        self._leases[number] = None
-        return True
-
-    def _given(self, place: int) -> list[object]:
-        """The outputs of the graph that was launched last."""
-        handed: list[DeviceArray] = []
-        if self._handed:
-            lease = Lease(self._sets[1 - place])
-            handed = lease.arrays()
-            self._leases[1 - place] = ref(lease)
-        made: list[object] = []
-        for (kind, space, number), kept in zip(self._outputs, self._kept[place], strict=True):
-            if kept is None:
-                made.append(kind(handed[number], space))
-                continue
-            out = space.like(kept) if kept.dense else space.empty(kept.shape)
-            if kept.dense:
-                self._device.duplicate(kept.pointer, out.pointer, kept.count * kept.itemsize)
-            else:
-                space.copy(kept, out)
-            made.append(kind(out, space))
-        return made
 
     # -- recording -----------------------------------------------------------------------------------------------
 
     def _record(self, inputs: Sequence[object]) -> None:
         from cupy.cuda import Event, Stream, using_allocator
 
-        outputs = {id(array): place for place, array in enumerate(self._first) if array is not None}
+        outputs = {id(one.data): place for place, one in enumerate(self._first)}
         by_output: dict[int, int] = {}
         for number, one in enumerate(inputs):
             if isinstance(one, CudaTensor) and (place := outputs.get(id(one.data))) is not None:
                 by_output.setdefault(place, number)
         self._handed = [(number, place) for place, number in by_output.items()]
         self._picked = _picking([number for number, _ in self._handed])
-        self._place_in_set = {place: n for n, (_, place) in enumerate(self._handed)}
         self._keys = [number for number, one in enumerate(inputs) if isinstance(one, Key)]
-        self._first = []
         before, stream = Event(disable_timing=True), Stream(non_blocking=True)
         before.record(self._device.stream())
         stream.wait_event(before)
@@ -167,37 +144,44 @@ class CudaRecording:
         with using_allocator(self._allocate), stream:
             handed = [_tensor(inputs[number]) for number, _ in self._handed]
             self._sets = [[Slot(one.space, one.data) for one in handed] for _ in range(2)]
+            places = {output: n for n, (_, output) in enumerate(self._handed)}
+            self._slots = [
+                [
+                    self._sets[1 - place][places[n]] if n in places else Slot(one.space, one.data)
+                    for n, one in enumerate(self._first)
+                ]
+                for place in range(2 if handed else 1)
+            ]
+            self._first = []
             handed_numbers = {number for number, _ in self._handed}
-            self._copied = {
-                number: Slot(one.space, one.data)
+            self._copied = [
+                (number, Slot(one.space, one.data))
                 for number, one in enumerate(inputs)
                 if isinstance(one, CudaTensor) and number not in handed_numbers
-            }
+            ]
             self._words = branches.allocate(16 * max(1, len(self._keys)))
             arrays = [[slot.array for slot in slots] for slots in self._sets]
             self._where = [(list(map(_POINTER, one)), list(map(_STRIDES, one))) for one in arrays]
-            self._leases: list[ref[Lease] | None] = [None, None]
             self._fill(inputs)
             with cublas.in_recording(branches.calls), tuning.wanted(self._tuned):
                 self._work(inputs, 0)  # compiles kernels, and gives the pool what it needs
                 stream.synchronize()
-                self._kept: list[list[DeviceArray | None]] = []
-                for place in range(2 if self._handed else 1):
-                    self._kept.append(self._captured(inputs, place, stream))
+                for place in range(len(self._slots)):
+                    self._captured(inputs, place, stream)
         stream.synchronize()
         self._reads_labels = self._device.labels_were_read
         self._device.labels_were_read |= labels_were_read
 
-    def _captured(self, inputs: Sequence[object], place: int, stream: "Stream") -> list[DeviceArray | None]:
+    def _captured(self, inputs: Sequence[object], place: int, stream: "Stream") -> None:
         stream.begin_capture()
         try:
-            kept = self._work(inputs, place)
+            self._work(inputs, place)
         except BaseException:
             with suppress(Exception):  # the first error says more
                 stream.end_capture()
             raise
         self._graphs.append(stream.end_capture())
-        return kept
+        self._given.append(Given(self._slots[place]))
 
     def _fill(self, inputs: Sequence[object]) -> None:
         """Elements for the first run, which may not be any: there are labels among them."""
@@ -206,37 +190,18 @@ class CudaRecording:
                 slot.fill(_tensor(inputs[number]).data)
         self._bring(inputs)
 
-    def _work(self, inputs: Sequence[object], place: int) -> list[DeviceArray | None]:
-        """Run the program from one set to the other. What is not handed on stays where it is, and is given."""
+    def _work(self, inputs: Sequence[object], place: int) -> None:
+        """Run the program from one set to the other; what is not handed on has slots beside them."""
         assert self._branches is not None
-        target = self._sets[1 - place]
+        target = self._slots[place]
         notes = _Notes(self._branches, partial(self._mark, target))
         results = [_tensor(one) for one in self._program(self._stand_ins(inputs, place), notes)]
-        self._outputs = [(type(one), one.space, self._place_in_set.get(n, -1)) for n, one in enumerate(results)]
-        kept: list[DeviceArray | None] = []
-        for output, (one, (_, _, number)) in enumerate(zip(results, self._outputs, strict=True)):
+        self._kinds = [(type(one), one.space) for one in results]
+        for output, one in enumerate(results):
             self._mark(target, (output,))
             _ = one.data.pointer  # a product that is pending is computed now
             self._mark(target, ())
-            kept.append(None if number >= 0 else self._apart(one, target))
-        self._hand_on(
-            [
-                (one.data, target[number])
-                for one, (_, _, number) in zip(results, self._outputs, strict=True)
-                if number >= 0
-            ]
-        )
-        return kept
-
-    @staticmethod
-    def _apart(one: Tensor, target: list[Slot]) -> DeviceArray:
-        """What is not handed on, which must not lie where something else is going to be."""
-        memories = {id(slot.memory) for slot in target}
-        if id(one.data.owner) not in memories:
-            return one.data
-        away = one.space.empty(one.data.shape)
-        one.space.copy(one.data, away)
-        return away
+        self._hand_on([(one.data, slot) for one, slot in zip(results, target, strict=True)])
 
     @staticmethod
     def _hand_on(results: Sequence[tuple[DeviceArray, Slot]]) -> None:
@@ -267,17 +232,16 @@ class CudaRecording:
     # -- memory --------------------------------------------------------------------------------------------------
 
     def _mark(self, target: list[Slot], places: Sequence[int]) -> None:
-        """Have the next results put where they are going to be handed on from."""
-        numbers = [(place, self._place_in_set.get(place)) for place in places]
-        self._wanted = [(self._sizes[place], None if number is None else target[number]) for place, number in numbers]
+        """Have the next results put where they are going to be given out."""
+        self._wanted = [target[place] for place in places]
 
     def _allocate(self, size: int) -> "MemoryPointer":
-        """Memory of the pools; for a result that is to be handed on, that of its slot."""
+        """Memory of the pools; for a result that comes out, that of its slot."""
         assert self._branches is not None
-        for place, (wanted, slot) in enumerate(self._wanted):
-            if wanted == size:
+        for place, slot in enumerate(self._wanted):
+            if slot.bytes == size:
                 del self._wanted[place]
-                return self._branches.allocate(size) if slot is None else slot.memory
+                return slot.memory
         return self._branches.allocate(size)
 
 

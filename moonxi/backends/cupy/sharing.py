@@ -108,9 +108,10 @@ def dlpack(space: Space, x: DeviceArray, stream: int | None) -> object:
 
 def _given(x: DeviceArray) -> int:
     """The address, of which another library is going to know."""
-    pointer = x.pointer
+    pointer = x.pointer  # what is pending is computed now
     if isinstance(x.owner, Lender):
-        x.owner.give_away()
+        x.owner.give_away(x)
+        pointer = x.pointer
     return pointer
 
 

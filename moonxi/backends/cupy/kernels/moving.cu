@@ -76,3 +76,21 @@ KERNEL where_number_strided(const u8* mask, const T* x, T* out, double number, c
         out[i] = mask[at[0]] ? x[at[1]] : other;
     }
 }
+
+// Up to 20 pieces of memory copied: how many there are, and three words for each, from where, to where, and the bytes.
+struct Pieces { u64 word[61]; };
+struct alignas(16) Sixteen { u64 word[2]; };
+
+template <typename X> DEVICE void bring_as(u64 from, u64 to, u64 bytes) {
+    const X* x = (const X*)from;
+    X* y = (X*)to;
+    EACH(i, bytes / sizeof(X)) y[i] = x[i];
+}
+
+KERNEL bring(IN_PLACE Pieces pieces) {
+    for (u64 n = 0; n < pieces.word[0]; n++) {
+        u64 from = pieces.word[3 * n + 1], to = pieces.word[3 * n + 2], bytes = pieces.word[3 * n + 3];
+        if ((from | to | bytes) & 15) bring_as<u8>(from, to, bytes);
+        else bring_as<Sixteen>(from, to, bytes);
+    }
+}
