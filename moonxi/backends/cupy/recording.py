@@ -110,15 +110,15 @@ class CudaRecording:
 
     def _bring(self, inputs: Sequence[object]) -> None:
         """Copy in what is not handed on, and the words of the keys."""
-        words = []
+        pieces: list[tuple[int, int, int]] = []
         for number, slot in self._copied:
             x = inputs[number].data  # type: ignore[attr-defined]  # a tensor
-            if slot.lies_alike(x) and len(words) < _PIECES:
-                words.append((x.pointer, slot.array.pointer, slot.bytes))
+            if slot.lies_alike(x) and len(pieces) < _PIECES:
+                pieces.append((x.pointer, slot.array.pointer, slot.bytes))
             else:
                 slot.fill(x)
-        if words:
-            self._space.gather(words)
+        if pieces:
+            self._space.gather(pieces)
         if self._keys:
             self._device.write(_words(inputs, self._keys), self._words.ptr)
 
