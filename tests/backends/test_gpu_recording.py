@@ -321,3 +321,38 @@ def test_tensors_of_other_settings_are_traced_anew() -> None:
     reports = mx.compile_report(compiled).traces
     assert [one.replays for one in reports] == [1, 1]
     assert reports[1].because == "x is computed with other settings, such as another device"
+
+
+def test_results_lie_in_the_same_memory_every_second_time_as_long_as_nobody_holds_them(gpu: Gpu) -> None:
+    compiled = compiled_for(gpu, step)
+    model = Mlp.init(gpu, mx.Key(0))
+    state = OPTIMIZERS[gpu.dtype].init(model)
+    places: list[list[int]] = []
+    for number in range(8):
+        model, state, value = compiled(model, state, batch_of(gpu, number), mx.Key(0))
+        places.append([x.data.pointer for tensors in model.named_tensors() for x in tensors.values()])
+        places[-1].append(value.data.pointer)
+        del value
+    assert places[2] == places[4] == places[6]
+    assert places[3] == places[5] == places[7]
+    assert not set(places[2]) & set(places[3])
+
+
+def test_another_library_gets_an_address_that_is_never_written_to_again(gpu: Gpu) -> None:
+    compiled = compiled_for(gpu, step)
+    model = Mlp.init(gpu, mx.Key(0))
+    state = OPTIMIZERS[gpu.dtype].init(model)
+    for number in range(4):
+        model, state, _ = compiled(model, state, batch_of(gpu, number), mx.Key(0))
+    weight = next(iter(model.named_tensors()[0].values()))
+    view = weight.reshape((-1,))[1:]
+    written = weight.data.pointer
+    interface: Any = weight.__cuda_array_interface__
+    before = weight.to_host()
+    assert interface["data"][0] == weight.data.pointer != written
+    for number in range(4):
+        model, state, _ = compiled(model, state, batch_of(gpu, number), mx.Key(0))
+        assert interface["data"][0] == weight.data.pointer
+        assert np.array_equal(weight.to_host(), before)
+        assert np.array_equal(view.to_host(), before.reshape(-1)[1:])
+    assert graphs(compiled) == 1
