@@ -2,7 +2,7 @@
 
 What comes out and goes in again at the next call, such as the parameters of a model, is not copied: there are two sets
 of memory for it, and two graphs, each of which reads one set and writes the other. Everything else is copied in before.
-Results are given out where they are: see `moonxi.backends.cupy.lease`. Memory within a graph comes from pools of its own.
+Results are given out where they are: see `moonxi.backends.cupy.lease`. Memory within comes from pools of its own.
 """
 
 import warnings
