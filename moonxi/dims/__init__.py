@@ -16,7 +16,7 @@ from moonxi.dims.facts import (
     provably_less,
 )
 from moonxi.dims.parse import parse
-from moonxi.dims.solve import solve
+from moonxi.dims.solve import solve, unrounded
 from moonxi.dims.substitution import evaluate, is_clamped, is_rounded, substitute, symbols, unknowns
 from moonxi.dims.unify import Unification, unify
 
@@ -46,4 +46,5 @@ __all__ = [
     "unify",
     "unknown",
     "unknowns",
+    "unrounded",
 ]

@@ -31,6 +31,16 @@ def is_rounded(size: Size) -> bool:
     return any(isinstance(atom, FloorDiv) for atom in _atoms(polynomial_of(size)))
 
 
+def divisors(size: Size, name: str) -> frozenset[int]:
+    """The numbers by which something that depends on the name is divided, rounding down."""
+    quotients = (atom for atom in _atoms(polynomial_of(size)) if isinstance(atom, FloorDiv))
+    return frozenset(
+        atom.denominator.value
+        for atom in quotients
+        if atom.denominator.value is not None and any(one.name == name for one in _names(atom.numerator))
+    )
+
+
 def least_values(*sizes: Size) -> dict[str, int]:
     """The names that the sizes depend on, sorted, each with the least value that it may have."""
     least: dict[str, int] = {}

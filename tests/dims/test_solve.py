@@ -16,6 +16,7 @@ from moonxi.dims import (
     symbol,
     unknown,
     unknowns,
+    unrounded,
 )
 
 n, m = symbol("n", least=1), symbol("m", least=1)
@@ -73,3 +74,36 @@ def test_a_number_computed_from_symbolic_sizes_is_not_known() -> None:
     assert all(map(math.isnan, (1 / n, 1.0 / n, n / 2, n / m, n / 0.5, float(n))))
     with pytest.raises(TypeError):
         n / "2"
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "name", "expected"),
+    [
+        (u // 2, n, "u", 2 * n),
+        ((u - 1) // 2 + 1, n, "u", 2 * n),
+        (u // 2 // 2, 7, "u", 28),
+        (3 * (u // 2) + 1, 6 * n + 4, "u", 4 * n + 2),
+        (u - u // 2, n, "u", 2 * n),
+        (u // 2, u // 3 + n, "u", 6 * n),
+    ],
+)
+def test_rounded_quotients_are_undone(left: Size, right: Size, name: str, expected: Size) -> None:
+    assert unrounded(left, right) == {name: expected}
+
+
+def test_what_no_value_makes_equal_is_not_undone() -> None:
+    assert unrounded(2 * (u // 2), 7) == {}
+    assert unrounded(u // 2, v // 2) == {"u": 2 * (v // 2), "v": 2 * (u // 2)}
+    assert unrounded(u, 2 * n) == {}
+    assert unrounded(n // 2, 3) == {}
+
+
+@given(st.integers(1, 4), st.integers(1, 3), st.integers(-2, 3), st.integers(0, 5), st.integers(1, 60))
+def test_what_undoes_a_quotient_makes_the_sizes_equal(
+    divisor: int, slope: int, offset: int, added: int, wanted: int
+) -> None:
+    left = (slope * u + offset) // divisor + added
+    for name, value in unrounded(left, wanted).items():
+        assert isinstance(value, int)
+        assert value >= 1
+        assert evaluate(left, {name: value}) == wanted

@@ -1,7 +1,7 @@
 """What annotations say about the values that they allow."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from inspect import Parameter
 from types import NoneType, UnionType
 from typing import Literal, TypeAliasType, TypeVar, Union, get_args, get_origin
@@ -13,16 +13,33 @@ from moonxi.shapes import specification
 from moonxi.traits import Labels, Mask
 
 
-def leading_names(annotations: Iterable[object]) -> frozenset[str]:
+@dataclass(frozen=True)
+class Stated:
+    """What annotations say of the sizes that they name."""
+
+    leading: frozenset[str] = frozenset()
     """The names of the first of several axes: of the batch, for which code must not expect a certain size."""
-    words = [specification.read(array.dim_str) for one in annotations for array in _shapes_within(one)]
-    return frozenset(items[0].text for items in words if len(items) > 1 and items[0].text.isidentifier())
+    alone: frozenset[str] = frozenset()
+    """The names of the one axis of vectors."""
+    features: frozenset[str] = frozenset()
+    """The names of the last of two or three axes, for which a model is made; those of an image are not."""
+    together: tuple[frozenset[str], ...] = ()
+    """The names of each shape."""
+    numbers: frozenset[int] = frozenset()
+    """The sizes that are numbers."""
 
 
-def stated_numbers(annotations: Iterable[object]) -> frozenset[int]:
-    """The sizes that annotations state as numbers."""
-    words = (specification.read(array.dim_str) for one in annotations for array in _shapes_within(one))
-    return frozenset(int(item.text) for items in words for item in items if item.text.isdecimal())
+def stated(annotations: Iterable[object]) -> Stated:
+    """What these annotations say."""
+    shapes = [specification.read(array.dim_str) for one in annotations for array in _shapes_within(one)]
+    names = [[item.text if item.text.isidentifier() else "" for item in items] for items in shapes]
+    return Stated(
+        frozenset(one[0] for one in names if len(one) > 1) - {""},
+        frozenset(one[0] for one in names if len(one) == 1) - {""},
+        frozenset(one[-1] for one in names if len(one) in (2, 3)) - {""},
+        tuple(map(frozenset, names)),
+        frozenset(int(item.text) for items in shapes for item in items if item.text.isdecimal()),
+    )
 
 
 def _shapes_within(annotation: object) -> Iterator[ShapeAnnotation]:

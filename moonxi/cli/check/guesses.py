@@ -4,7 +4,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from inspect import signature
 
-from moonxi.cli.check.annotations import flattened, leading_names
+from moonxi.cli.check.annotations import flattened, stated
 from moonxi.cli.check.samples import Samples, Unmade
 from moonxi.nn import Layer
 from moonxi.nn.annotations import shape_annotation
@@ -58,7 +58,7 @@ class ForModel:
         own = Samples(
             self.samples.sizes,
             self.samples.build,
-            leading_names([one.annotation for one in parameters]),
+            stated(one.annotation for one in parameters).leading,
             self.samples.choice,
             names=self.samples.names,
             arguments={"self": self.layer},

@@ -3,9 +3,11 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import NoReturn
 
 from moonxi import shapes
-from moonxi.dims import Dim, Size, evaluate, is_clamped, solve, substitute, unknown, unknowns
+from moonxi.cli.check.annotations import Stated
+from moonxi.dims import Dim, Size, evaluate, is_clamped, solve, substitute, unknown, unknowns, unrounded
 from moonxi.errors import ShapeError
 from moonxi.shapes import Sizes as Shape
 
@@ -17,7 +19,8 @@ class Kind(Enum):
     """What a size may turn out to be, without being the fault of the code."""
 
     FREE = "the size of a first axis, such as the batch: whatever the caller brings"
-    NAMED = "another size named in an annotation: it may be that of a tensor of the model, which takes just that one"
+    NAMED = "another size named in an annotation: it may be that of a tensor of the model, which takes just that one, \
+or follow from others, such as the height of an image that is twice that of another"
     CHOSEN = "a number for which the init of the model asks: whatever its caller chooses, or one that arguments state"
     OPEN = "a size of a model that nothing states: a number, or one of the named sizes"
 
@@ -37,8 +40,8 @@ class Sizes:
 
     numbers: frozenset[str] = frozenset()
     scale: int = SMALL
-    stated: frozenset[int] = frozenset()
-    """The numbers that the annotations of the arguments state."""
+    stated: Stated = field(default_factory=Stated)
+    """What the annotations of the arguments say."""
     _kinds: dict[str, Kind] = field(default_factory=dict)
     _found: dict[str, Size] = field(default_factory=dict)
     _of_models: set[int] = field(default_factory=set)
@@ -48,7 +51,10 @@ class Sizes:
         self._kinds.setdefault(name, kind)
         if name in self.numbers:
             return self._convenient(name, self.scale)
-        return self._found.get(name, unknown(name, least=1))
+        return self._found.get(name, self._symbol(name))
+
+    def _symbol(self, name: str) -> Size:
+        return unknown(name, least=1)
 
     def note(self, sizes: Iterable[Size]) -> None:
         """Sizes that a tensor of a model has."""
@@ -69,16 +75,21 @@ class Sizes:
 
     def differ(self, left: Size, right: Size, /) -> bool:
         """Whether two sizes that must be equal are not. Raises `Again` if one of them can become the other."""
-        solutions = solve(left, right)
+        solutions = {name: value for name, value in solve(left, right).items() if value is not None}
         for name in sorted(solutions, key=lambda name: self._kinds.get(name) is not Kind.OPEN):
-            value = solutions[name]
-            if value is not None and self._may_become(name, value):
-                self._found = {other: substitute(size, {name: value}) for other, size in self._found.items()}
-                self._found[name] = value
-                raise Again
-        if any(solutions.get(name) is not None and self._kinds.get(name) in _OF_MODELS for name in solutions):
-            return True  # a size of the model cannot depend on that of the batch
+            if self._may_become(name, solutions[name]) or self._may_follow(name, solutions[name], left, right):
+                self._become(name, solutions[name])
+        for name, value in unrounded(left, right).items():
+            if self._may_follow(name, value, left, right):
+                self._become(name, value)
+        if any(self._kinds.get(name) in _OF_MODELS and self._is_too_special(solutions[name]) for name in solutions):
+            return True
         return not self._agree_if_convenient(left, right)
+
+    def _become(self, name: str, value: Size) -> NoReturn:
+        self._found = {other: substitute(size, {name: value}) for other, size in self._found.items()}
+        self._found[name] = value
+        raise Again
 
     def broadcast(self, operation: str, left: Shape, right: Shape, result: Shape) -> None:
         """Raise `ShapeError` where an axis meets itself, as in ``(n,)`` with ``(n, 1)``.
@@ -98,13 +109,39 @@ class Sizes:
                 depends = any(self._kinds.get(other) is Kind.FREE for other in unknowns(value))
                 return not depends and value not in self._given(Kind.FREE)
             case Kind.CHOSEN:
-                return value in self.stated
+                return value in self.stated.numbers
             case Kind.NAMED:
-                names = unknowns(value)
-                of_model = bool(names) and all(self._kinds.get(other) is Kind.CHOSEN for other in names)
-                return of_model or value in self._of_models
+                return self._kinds_in(value) == {Kind.CHOSEN} or value in self._of_models
             case Kind.FREE:
                 return False
+
+    def _may_follow(self, name: str, value: Size, left: Size, right: Size) -> bool:
+        """Whether what makes two sizes equal is how a size of an argument follows from others.
+
+        Not if it is one of them, of another name, nor from itself or from the axes beside it. The size of features may
+        follow from one of the model, as where the half of them goes through it; that of an image does not; that of a
+        first axis, or of a vector, may follow from that of another first axis, as where it is flattened."""
+        kind, kinds, others = self._kinds.get(name), self._kinds_in(value), unknowns(value)
+        if kind not in (Kind.NAMED, Kind.FREE) or name in unknowns(left) & unknowns(right):
+            return False
+        if value in map(self._symbol, others) or any(name in one and others & one for one in self.stated.together):
+            return False
+        if kinds.isdisjoint((Kind.NAMED, Kind.FREE)):
+            of_model = bool(kinds) or left in self._of_models or right in self._of_models
+            return of_model and kind is Kind.NAMED and name in self.stated.features
+        if kind is Kind.FREE:
+            return Kind.FREE in kinds
+        return Kind.FREE not in kinds or name in self.stated.alone
+
+    def _is_too_special(self, value: Size) -> bool:
+        """Whether a size of the model cannot be that: one that depends on the batch, or on what its init leaves open.
+
+        Whether one that depends on other sizes of arguments is right is up to whoever makes the model."""
+        kinds = self._kinds_in(value)
+        return Kind.FREE in kinds or Kind.NAMED not in kinds
+
+    def _kinds_in(self, value: Size) -> set[Kind]:
+        return {self._kinds.get(name, Kind.OPEN) for name in unknowns(value)}
 
     def _given(self, *kinds: Kind) -> list[int]:
         """The numbers that stand for sizes of these kinds."""
@@ -115,16 +152,24 @@ class Sizes:
         names = unknowns(left) | unknowns(right)
         if any(self._kinds.get(name, Kind.OPEN) in _OF_MODELS for name in names):
             return True
-        if self._agree(left, right, names, LARGE):
+        if self._agree(left, right, names, frozenset()):
             return True
-        # A size may have to be small, such as the length of a text that gets a part of a table of positions.
-        return (is_clamped(left) or is_clamped(right)) and self._agree(left, right, names, SMALL)
+        if not is_clamped(left) and not is_clamped(right):
+            return False
+        # A slice ends with the axis at the latest. One size may have to be smaller than another for it, such as the
+        # length of a text than that of the table of positions of which it gets the first ones, or than a number.
+        smaller = [names, *(frozenset({name}) for name in names), *(names - {name} for name in names)]
+        return any(self._agree(left, right, names, small) for small in smaller)
 
-    def _agree(self, left: Size, right: Size, names: frozenset[str], scale: int) -> bool:
+    def _agree(self, left: Size, right: Size, names: frozenset[str], small: frozenset[str]) -> bool:
+        """Whether the two are the same for some numbers with many divisors, small ones for some of the names."""
         try:
             return all(
                 evaluate(left, values) == evaluate(right, values)
-                for values in ({name: self._convenient(name, scale, turn) for name in names} for turn in (0, 1))
+                for values in (
+                    {name: self._convenient(name, SMALL if name in small else LARGE, turn) for name in names}
+                    for turn in (0, 1)
+                )
             )
         except ZeroDivisionError:
             return True

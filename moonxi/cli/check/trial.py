@@ -8,7 +8,7 @@ from math import prod
 from moonxi import shapes
 from moonxi.autodiff import Grad, variable
 from moonxi.cli.check import layers
-from moonxi.cli.check.annotations import is_layer, leading_names, mentions_tensors, stated_numbers
+from moonxi.cli.check.annotations import is_layer, mentions_tensors, stated
 from moonxi.cli.check.guesses import ForModel
 from moonxi.cli.check.samples import NoGuess, Samples, Unmade
 from moonxi.cli.check.sizes import Again, Kind, Sizes
@@ -41,9 +41,8 @@ class Trial:
 
     def _once(self, sizes: Sizes) -> None:
         subject = self.subject
-        annotations = [one.annotation for one in subject.parameters]
-        samples = Samples(sizes, layers.build, leading_names(annotations), self.choice)
-        sizes.stated = stated_numbers(annotations)
+        sizes.stated = stated(one.annotation for one in subject.parameters)
+        samples = Samples(sizes, layers.build, sizes.stated.leading, self.choice)
         given: list[object] = []
         if subject.owner is not None:
             # Whoever makes the layer chooses what its init asks for: not the code of its methods.
