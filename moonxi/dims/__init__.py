@@ -5,6 +5,7 @@ arithmetic of ``int``: ``(symbol("h") + 2 - 3) // 2 + 1`` is ``(h-1)//2+1``. Use
 """
 
 from moonxi.dims.dim import Dim, Size, ceil_div, maximum, minimum, symbol, unknown
+from moonxi.dims.example import Example, example, symbolic
 from moonxi.dims.facts import (
     Answer,
     can_differ,
@@ -23,12 +24,14 @@ from moonxi.dims.unify import Unification, unify
 __all__ = [
     "Answer",
     "Dim",
+    "Example",
     "Size",
     "Unification",
     "can_differ",
     "ceil_div",
     "equal",
     "evaluate",
+    "example",
     "is_clamped",
     "is_rounded",
     "less",
@@ -42,6 +45,7 @@ __all__ = [
     "solve",
     "substitute",
     "symbol",
+    "symbolic",
     "symbols",
     "unify",
     "unknown",

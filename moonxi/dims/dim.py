@@ -140,7 +140,7 @@ def minimum(first: Size, *others: Size) -> Size:
 def polynomial_of(size: Size) -> Polynomial:
     """The normal form of a size."""
     if isinstance(size, int):
-        return Polynomial.of_int(size)
+        return Polynomial.of_int(int(size))  # not a number that stands for a size: it would stay in what is remembered
     other: object = size
     if not isinstance(other, Dim):
         raise OperandError(f"size {other!r}: expected a whole number")

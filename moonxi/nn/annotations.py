@@ -6,6 +6,7 @@ from types import CodeType, UnionType
 from typing import ForwardRef, TypeAliasType, get_args, get_origin
 
 from jaxtyping import AbstractArray
+from typing_extensions import is_protocol
 
 from moonxi.errors import ModuleError
 from moonxi.traits import Labels, Mask
@@ -31,6 +32,11 @@ def shape_annotation(annotation: object) -> type[AbstractArray] | None:
     if isinstance(annotation, type) and issubclass(annotation, AbstractArray) and annotation is not AbstractArray:
         return annotation
     return None
+
+
+def is_tensor_class(kind: object) -> bool:
+    """Whether this is a class of tensors, such as `NpArray`, and not a trait."""
+    return isinstance(kind, type) and hasattr(kind, "stop_gradient") and not is_protocol(kind)
 
 
 def resolved(annotation: object) -> bool:

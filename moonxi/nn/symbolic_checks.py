@@ -14,9 +14,10 @@ from typing import Annotated, TypeAliasType, Union, get_args, get_origin
 from beartype.door import is_bearable
 from jaxtyping import AbstractArray, jaxtyped
 
-from moonxi.dims import Dim
-from moonxi.nn.annotations import ShapeAnnotation, resolved, shapes_in
+from moonxi.dims import Dim, Example
+from moonxi.nn.annotations import ShapeAnnotation, is_tensor_class, resolved, shapes_in
 from moonxi.nn.findings import misfit
+from moonxi.shape_tensor import ShapeTensor
 from moonxi.shapes import specification
 from moonxi.shapes.specification import Names
 
@@ -41,7 +42,7 @@ class SymbolicChecks:
         if any(map(is_symbolic, arguments)):
             return True
         first = next(iter(self._signature.parameters))
-        return any(isinstance(_computed(one, {first: layer}), Dim) for one in self._braces)
+        return any(isinstance(_computed(one, {first: layer}), Dim | Example) for one in self._braces)
 
     @cached_property
     def _braces(self) -> list[str]:
@@ -104,7 +105,7 @@ def is_symbolic(value: object) -> bool:
     if isinstance(value, list | tuple):
         return any(map(is_symbolic, value))
     shape = getattr(value, "shape", None)
-    return isinstance(shape, tuple) and any(isinstance(size, Dim) for size in shape)
+    return isinstance(shape, tuple) and any(isinstance(size, Dim | Example) for size in shape)
 
 
 def misfitting(claims: Sequence[Claim], names: Names, arguments: Mapping[str, object]) -> int | None:
@@ -127,7 +128,7 @@ def fits(annotation: object, value: object, names: Names, arguments: Mapping[str
     if isinstance(annotation, type) and issubclass(annotation, AbstractArray):
         return _fits_array(annotation, value, names, arguments)
     if not any(shapes_in(annotation)):
-        if not resolved(annotation):
+        if not resolved(annotation) or _stands_in(value, get_origin(annotation) or annotation):
             return True
         return is_bearable(value, annotation)  # type: ignore[arg-type]  # to mypy it is no type form
     origin, parts = get_origin(annotation), get_args(annotation)
@@ -151,13 +152,19 @@ def fits(annotation: object, value: object, names: Names, arguments: Mapping[str
 
 
 def _fits_array(annotation: ShapeAnnotation, value: object, names: Names, arguments: Mapping[str, object]) -> bool:
-    any_shape = annotation.dtype[annotation.array_type, "..."]  # pyrefly: ignore[unsupported-operation]
+    kind = ShapeTensor if _stands_in(value, annotation.array_type) else annotation.array_type
+    any_shape = annotation.dtype[kind, "..."]  # pyrefly: ignore[unsupported-operation]
     shape = getattr(value, "shape", None)
     return (
         isinstance(value, any_shape)
         and isinstance(shape, tuple)
         and specification.fits(annotation.dim_str, shape, names, arguments)
     )
+
+
+def _stands_in(value: object, kind: object) -> bool:
+    """Whether a shape without data is in the place of a tensor of one class."""
+    return isinstance(value, ShapeTensor) and is_tensor_class(kind)
 
 
 def _fits_one_of(annotations: Sequence[object], value: object, names: Names, arguments: Mapping[str, object]) -> bool:

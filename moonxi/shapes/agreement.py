@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from moonxi.dims import Size, can_differ, provably_different, provably_equal, unknowns
+from moonxi.dims import Example, Size, can_differ, provably_different, provably_equal, symbolic, unknowns
 
 type Solver = Callable[[Size, Size], bool]
 """Is told that two sizes have to be equal, one of them with an unknown; whether they differ after all."""
@@ -24,7 +24,9 @@ def differ(left: Size, right: Size, /) -> bool:
     A symbol stands for any size, so symbolic sizes differ if they do for some of them: ``n`` and 784, ``n`` and ``m``.
     An unknown has one value, so sizes with an unknown differ only if nothing makes them equal; see `solving`."""
     if isinstance(left, int) and isinstance(right, int):
-        return left != right
+        if left == right or (not isinstance(left, Example) and not isinstance(right, Example)):
+            return left != right
+        left, right = symbolic(left), symbolic(right)
     if left == right:
         return False
     if not unknowns(left) and not unknowns(right):

@@ -2,7 +2,18 @@
 
 from types import EllipsisType
 
-from moonxi.dims import Dim, Size, ceil_div, maximum, minimum, provably_at_most, provably_less
+from moonxi.dims import (
+    Dim,
+    Example,
+    Size,
+    ceil_div,
+    example,
+    maximum,
+    minimum,
+    provably_at_most,
+    provably_less,
+    symbolic,
+)
 from moonxi.errors import AxisError, OperandError
 from moonxi.shapes.agreement import differ, known
 from moonxi.shapes.arrays import Sizes, fail, show
@@ -53,8 +64,13 @@ def indexed(shape: Sizes, index: Item | tuple[Item, ...]) -> Sizes:
 
 def slice_length(size: Size, part: slice) -> Size:
     """How many elements of an axis of this size a slice selects."""
-    if isinstance(size, int) and known(*(one for one in (part.start, part.stop, part.step) if one is not None)):
-        return len(range(*part.indices(size)))
+    ends = [one for one in (part.start, part.stop, part.step) if one is not None]
+    if isinstance(size, int) and known(*ends):
+        length = len(range(*part.indices(size)))
+        if not any(isinstance(one, Example) for one in (size, *ends)):
+            return length
+        start, stop, step = (None if one is None else symbolic(one) for one in (part.start, part.stop, part.step))
+        return example(length, slice_length(symbolic(size), slice(start, stop, step)))
     step = 1 if part.step is None else part.step
     if step > 0:
         start, stop = _bound(size, part.start, 0), _bound(size, part.stop, size)

@@ -190,7 +190,7 @@ def _value(text: str, names: Names, arguments: Mapping[str, object]) -> Size:
 
     expression = _BRACES.sub(replaced, text)
     value = eval(expression, dict(_FUNCTIONS), {**names.sizes, **computed})
-    if isinstance(value, Dim):
+    if isinstance(value, int | Dim):
         return value
     if isinstance(value, SupportsIndex):
         return index(value)

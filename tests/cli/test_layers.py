@@ -241,6 +241,9 @@ def test_a_loop_over_an_axis_runs_although_nothing_states_the_widths(check: Chec
     status, lines = check(recurrent.replace("x[:, step]", "x[step]"))
     assert status == 1
     assert lines == [
-        "13: Recurrent: add: (batch, width) and (24, width): axis -2 has sizes batch and 24, which are not equal or 1",
+        (
+            "13: Recurrent: add: (batch, width) and (time, width): axis -2 has sizes batch and time, "
+            "which are not equal or 1"
+        ),
         "1 error, 1 function checked",
     ]

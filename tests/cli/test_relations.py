@@ -79,13 +79,15 @@ def test_the_size_of_one_argument_may_follow_from_that_of_another(check: Check) 
     assert status == 1  # if they were the same they would have the same name
     assert lines[0].startswith("6: concatenate: (batch, deep, h, 2*w) and (batch, shallow, height, width), axis 1: ")
     flattened = """
+        from jaxtyping import Int
+
         def loss[T: mx.MlpTensor](scores: Float[T, "batch time words"], right: Int[mx.Labels[T], "tokens"]) -> T:
             return cross_entropy(Logits(scores.reshape((-1, scores.shape[2]))), right)
 
         def pairs[T: mx.MlpTensor](x: Float[T, "batch d"], mask: Float[T, "both d"]) -> T:
             return x.concatenate(x, axis=0) * mask
         """
-    assert check("from jaxtyping import Int\n" + flattened) == (0, ["0 errors, 2 functions checked"])
+    assert check(flattened) == (0, ["0 errors, 2 functions checked"])
 
 
 def test_axes_of_one_argument_do_not_follow_from_each_other(check: Check) -> None:

@@ -7,7 +7,7 @@ from types import NoneType, UnionType
 from typing import Literal, TypeAliasType, TypeVar, Union, get_args, get_origin
 
 from moonxi.nn import Eval, Layer
-from moonxi.nn.annotations import ShapeAnnotation, shapes_in
+from moonxi.nn.annotations import ShapeAnnotation, is_tensor_class, shapes_in
 from moonxi.shape_tensor import ShapeTensor
 from moonxi.shapes import specification
 from moonxi.traits import Labels, Mask
@@ -88,7 +88,7 @@ def mentions_tensors(annotation: object) -> bool:
     if isinstance(annotation, TypeAliasType):
         return mentions_tensors(annotation.__value__)
     origin = get_origin(annotation) or annotation
-    if is_layer(annotation) or origin in (Labels, Mask):
+    if is_layer(annotation) or origin in (Labels, Mask) or is_tensor_class(origin):
         return True
     return any(map(mentions_tensors, get_args(annotation)))
 

@@ -27,6 +27,8 @@ class Report:
     skipped: int = 0
     failures: dict[int, str] = field(default_factory=dict)
     """By line, the first of each."""
+    notes: dict[int, str] = field(default_factory=dict)
+    """By line: what was checked in part."""
     reasons: list[str] = field(default_factory=list)
     unreadable: bool = False
 
@@ -90,6 +92,8 @@ def _lines(path: str, source: Source, report: Report) -> Iterator[str]:
             for failure in verdicts:
                 if isinstance(failure, Failed):
                     report.failures.setdefault(failure.line, failure.text)
+                elif isinstance(failure, Passed) and failure.note:
+                    report.notes[subject.line] = f"{subject.name} is checked {failure.note}"
             if any(isinstance(one, Passed | Failed) for one in verdicts):
                 report.checked += 1
                 ran |= trace.entered
@@ -101,6 +105,8 @@ def _lines(path: str, source: Source, report: Report) -> Iterator[str]:
         else:
             report.skipped += 1
             yield f"{path}:{subject.line}: note: {subject.name} is not checked: {reason}"
+    for line, text in sorted(report.notes.items()):
+        yield f"{path}:{line}: note: {text}"
     for line, text in sorted(report.failures.items()):
         yield f"{path}:{line}: {text}"
     if not report.checked and not report.skipped:

@@ -5,7 +5,7 @@ from dataclasses import MISSING, fields, is_dataclass
 from inspect import Parameter, isabstract, signature
 from typing import TypeVar
 
-from moonxi.cli.check.samples import Samples, Unmade
+from moonxi.cli.check.samples import NeedsNumbers, Samples, Unmade
 from moonxi.cli.check.sizes import Kind
 from moonxi.errors import OptionError
 from moonxi.nn import Layer, tree
@@ -26,15 +26,18 @@ def made(cls: type[Layer], samples: Samples) -> Layer:
     if isabstract(cls):
         raise Unmade(f"{cls.__name__} is abstract")
     reasons: list[str] = []
+    numbers = False
     for make in (_initialised, _from_fields) if callable(getattr(cls, "init", None)) else (_from_fields,):
         try:
             layer = make(cls, samples)
         except Unmade as reason:
             reasons.append(str(reason))
+            numbers = numbers or isinstance(reason, NeedsNumbers)
         else:
             samples.sizes.note(size for leaf in tree.walk(layer) for size in leaf.tensor.shape)
             return layer
-    raise Unmade("; ".join(dict.fromkeys(reasons)))
+    kind = NeedsNumbers if numbers else Unmade
+    raise kind("; ".join(dict.fromkeys(reasons)))
 
 
 def class_names(layer: object) -> Names:
@@ -63,7 +66,7 @@ def _initialised(cls: type[Layer], samples: Samples) -> Layer:
         raise Unmade(f"{cls.__name__}.init: {error}") from error
     except TypeError as error:
         if samples.sizes.missing:  # such as a kernel size, of which a tuple or a range is made
-            raise Unmade(f"{cls.__name__}.init needs numbers for {', '.join(samples.sizes.missing)}") from error
+            raise NeedsNumbers(f"{cls.__name__}.init needs numbers for {', '.join(samples.sizes.missing)}") from error
         raise
     if not isinstance(layer, Layer):
         raise Unmade(f"{cls.__name__}.init makes a {type(layer).__name__}")

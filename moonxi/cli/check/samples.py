@@ -4,8 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from enum import Enum
 from inspect import Parameter
+from math import prod
 from types import NoneType, UnionType
 from typing import Annotated, Literal, Protocol, TypeAliasType, TypeVar, Union, get_args, get_origin
+
+import numpy as np
 
 from moonxi.cli.check.annotations import flattened, is_left_to_default, spelled, type_arguments
 from moonxi.cli.check.sizes import Kind, Sizes
@@ -13,7 +16,7 @@ from moonxi.dims import Size
 from moonxi.dtypes import BF16, F16, F32, F64, I64, Bool, DType
 from moonxi.key import Key
 from moonxi.nn import Eval, Layer, State, Train
-from moonxi.nn.annotations import ShapeAnnotation, shape_annotation
+from moonxi.nn.annotations import ShapeAnnotation, is_tensor_class, shape_annotation
 from moonxi.shape_tensor import ShapeTensor
 from moonxi.shapes import Sizes as Shape
 from moonxi.shapes import specification
@@ -21,14 +24,25 @@ from moonxi.shapes.specification import Names
 from moonxi.traits import Labels, Mask
 
 _DTYPES: tuple[type[DType], ...] = (F32, F64, F16, BF16, I64, Bool)
+_HOST_DTYPES = ("f4", "f8", "i8", "u1", "?", "i4", "f2", "i2", "i1", "u2", "u4", "u8", "c8", "c16")
+_MOST_ELEMENTS = 1 << 24
 
 
 class Unmade(Exception):
     """No value can be made; the text says of what, and why."""
 
 
+class NeedsNumbers(Unmade):
+    """No value can be made from symbols."""
+
+
 class Guess(Protocol):
     """Shapes for tensors and labels whose annotations state none."""
+
+    @property
+    def unsure(self) -> bool:
+        """Whether more was asked for than is known."""
+        ...
 
     def tensor(self) -> Shape | None: ...
     def labels(self) -> Shape | None: ...
@@ -36,6 +50,8 @@ class Guess(Protocol):
 
 class NoGuess:
     """There is nothing to go by."""
+
+    unsure = False
 
     def tensor(self) -> Shape | None:
         return None
@@ -66,6 +82,12 @@ class Samples:
     """What was made so far, by name: braces in annotations are computed from it."""
     prefix: str = ""
     """Of the names of sizes: those of one layer have nothing to do with those of another."""
+    stand_ins: dict[str, str] = field(default_factory=dict)
+    """The arguments in whose place there is only a shape, though they are of one tensor class, which is named."""
+    guessed: list[str] = field(default_factory=list)
+    """The arguments whose shape is that of a target, for all that is known."""
+    examples: list[str] = field(default_factory=list)
+    """The arguments that are arrays of the host, with made-up elements."""
     kind: Kind = Kind.NAMED
     integers: Kind = Kind.OPEN
 
@@ -143,6 +165,10 @@ class Samples:
             return next(iter(cls))
         if issubclass(cls, Layer):
             return self.build(cls, name, self)
+        if is_tensor_class(cls):
+            value = self._tensor(name)
+            self.stand_ins[name] = cls.__name__
+            return value
         if is_dataclass(cls):
             return self._record(cls, name, parts)
         raise Unmade(f"no value can be made for {name}: {cls.__name__}")
@@ -171,19 +197,37 @@ class Samples:
             return Labels(ShapeTensor(shape, I64))
         if origin is Mask:
             return Mask(ShapeTensor(shape, Bool))
-        any_shape = annotation.dtype[annotation.array_type, "..."]  # pyrefly: ignore[unsupported-operation]
+        if is_tensor_class(origin):
+            self.stand_ins[name] = origin.__name__
+        kind = ShapeTensor if is_tensor_class(origin) else annotation.array_type
+        any_shape = annotation.dtype[kind, "..."]  # pyrefly: ignore[unsupported-operation]
         for dtype in _DTYPES:
             tensor = ShapeTensor(shape, dtype)
             if isinstance(tensor, any_shape):
                 return tensor
-        raise Unmade(
-            f"{name} is a {getattr(origin, '__name__', origin)}: only code for any tensor class can be checked"
-        )
+        if origin is np.ndarray:
+            return self._host_array(shape, any_shape, name)
+        raise Unmade(f"{name} is a {getattr(origin, '__name__', origin)}: only tensors and arrays of NumPy can be made")
+
+    def _host_array(self, shape: Shape, kind: type, name: str) -> object:
+        numbers = [size for size in shape if isinstance(size, int)]
+        if len(numbers) < len(shape):
+            raise NeedsNumbers(f"{name} is an array of the host")
+        if prod(numbers) > _MOST_ELEMENTS:
+            raise NeedsNumbers(f"{name} would have {prod(numbers)} elements")
+        self.examples.append(name)
+        for dtype in _HOST_DTYPES:
+            array = np.ones([int(size) for size in numbers], dtype)
+            if isinstance(array, kind):
+                return array
+        raise Unmade(f"no array can be made for {name}")
 
     def _tensor(self, name: str, *, labels: bool = False) -> ShapeTensor:
         if name == "like":
             return ShapeTensor(())
         shape = self.guess.labels() if labels else self.guess.tensor()
+        if self.guess.unsure and not labels and "." not in name:
+            self.guessed.append(name)
         if shape is None:
             raise Unmade(f"{name} has no shape in its annotation")
         return ShapeTensor(shape, I64 if labels else F32)

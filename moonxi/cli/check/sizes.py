@@ -7,7 +7,19 @@ from typing import NoReturn
 
 from moonxi import shapes
 from moonxi.cli.check.annotations import Stated
-from moonxi.dims import Dim, Size, evaluate, is_clamped, solve, substitute, unknown, unknowns, unrounded
+from moonxi.dims import (
+    Dim,
+    Example,
+    Size,
+    evaluate,
+    example,
+    is_clamped,
+    solve,
+    substitute,
+    unknown,
+    unknowns,
+    unrounded,
+)
 from moonxi.errors import ShapeError
 from moonxi.shapes import Sizes as Shape
 
@@ -23,9 +35,34 @@ class Kind(Enum):
 or follow from others, such as the height of an image that is twice that of another"
     CHOSEN = "a number for which the init of the model asks: whatever its caller chooses, or one that arguments state"
     OPEN = "a size of a model that nothing states: a number, or one of the named sizes"
+    OPTION = "a number that a function is given, such as of heads or of steps"
 
 
-_OF_MODELS = (Kind.OPEN, Kind.CHOSEN)
+_OF_ARGUMENTS = (Kind.FREE, Kind.NAMED)
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """How numbers are chosen that stand for sizes, for code that cannot do with a symbol.
+
+    They have small divisors. Those of arguments are different; a number that a function is given is smaller than they
+    are."""
+
+    of_arguments: int
+    """What the sizes of arguments are odd multiples of."""
+    falling: bool
+    """Whether each size of a model is a multiple of the next, as of the number of heads, or of the one before."""
+
+    def value(self, kind: Kind, place: int, count: int) -> int:
+        """The number for the size in this place among ``count`` that are of arguments, of models or given."""
+        if kind in _OF_ARGUMENTS:
+            return self.of_arguments * (2 * place + 1)
+        if kind is Kind.OPTION:
+            return self.of_arguments // 4
+        return 16 << min(count - 1 - place if self.falling else place, 6)
+
+
+CHOICES = tuple(Numbers(scale, falling) for scale in (8, 96) for falling in (True, False))
 
 
 class Again(BaseException):
@@ -36,10 +73,9 @@ class Again(BaseException):
 class Sizes:
     """Makes sizes by name, and finds what the code that is checked requires of them.
 
-    Sizes among ``numbers`` are multiples of ``scale`` from the start, for code that cannot do with a symbol."""
+    With ``numbers`` they are numbers, each of which stands for such a symbol."""
 
-    numbers: frozenset[str] = frozenset()
-    scale: int = SMALL
+    numbers: Numbers | None = None
     stated: Stated = field(default_factory=Stated)
     """What the annotations of the arguments say."""
     _kinds: dict[str, Kind] = field(default_factory=dict)
@@ -48,30 +84,26 @@ class Sizes:
 
     def size(self, name: str, kind: Kind) -> Size:
         """The size of this name: a symbol, or what it has turned out to be."""
-        self._kinds.setdefault(name, kind)
-        if name in self.numbers:
-            return self._convenient(name, self.scale)
-        return self._found.get(name, self._symbol(name))
+        if name not in self._kinds:
+            self._kinds[name] = kind
+            if self.numbers is not None:
+                raise Again  # the numbers depend on how many there are
+        size = self._found.get(name, self._symbol(name))
+        if self.numbers is None:
+            return size
+        return example(evaluate(size, {other: self._number(other) for other in unknowns(size)}), size)
 
     def _symbol(self, name: str) -> Size:
         return unknown(name, least=1)
 
     def note(self, sizes: Iterable[Size]) -> None:
         """Sizes that a tensor of a model has."""
-        self._of_models.update(size for size in sizes if isinstance(size, int))
-
-    @property
-    def symbols(self) -> list[str]:
-        """The names in annotations of which no number is known."""
-        return [name for name in self._unknown() if self._kinds[name] not in _OF_MODELS]
+        self._of_models.update(size for size in sizes if isinstance(size, int) and not isinstance(size, Example))
 
     @property
     def missing(self) -> list[str]:
-        """The sizes of models that nothing has determined."""
-        return [name for name in self._unknown() if self._kinds[name] in _OF_MODELS]
-
-    def _unknown(self) -> list[str]:
-        return [name for name in self._kinds if not isinstance(self._found.get(name), int) and name not in self.numbers]
+        """The sizes of models, and numbers, that nothing has determined."""
+        return [name for name, kind in self._kinds.items() if kind not in _OF_ARGUMENTS and name not in self._found]
 
     def differ(self, left: Size, right: Size, /) -> bool:
         """Whether two sizes that must be equal are not. Raises `Again` if one of them can become the other."""
@@ -82,7 +114,10 @@ class Sizes:
         for name, value in unrounded(left, right).items():
             if self._may_follow(name, value, left, right):
                 self._become(name, value)
-        if any(self._kinds.get(name) in _OF_MODELS and self._is_too_special(solutions[name]) for name in solutions):
+        if any(
+            self._kinds.get(name, Kind.FREE) not in _OF_ARGUMENTS and self._is_too_special(solutions[name])
+            for name in solutions
+        ):
             return True
         return not self._agree_if_convenient(left, right)
 
@@ -98,14 +133,14 @@ class Sizes:
         if len(left) == len(right):
             return
         for size in result:
-            is_name = isinstance(size, Dim) or size in self._given(Kind.FREE, Kind.NAMED, Kind.OPEN)
+            is_name = isinstance(size, Dim | Example) or size in self._given(Kind.FREE, Kind.NAMED, Kind.OPEN)
             if is_name and result.count(size) > max(left.count(size), right.count(size)):
                 given = f"{shapes.show(left)} and {shapes.show(right)} give {shapes.show(result)}"
                 raise ShapeError(f"{operation}: {given}: {size} meets itself; give both equally many axes")
 
     def _may_become(self, name: str, value: Size) -> bool:
         match self._kinds.get(name, Kind.FREE):
-            case Kind.OPEN:
+            case Kind.OPEN | Kind.OPTION:
                 depends = any(self._kinds.get(other) is Kind.FREE for other in unknowns(value))
                 return not depends and value not in self._given(Kind.FREE)
             case Kind.CHOSEN:
@@ -145,12 +180,22 @@ class Sizes:
 
     def _given(self, *kinds: Kind) -> list[int]:
         """The numbers that stand for sizes of these kinds."""
-        names = (name for name, kind in self._kinds.items() if kind in kinds and name in self.numbers)
-        return [self._convenient(name, self.scale) for name in names]
+        if self.numbers is None:
+            return []
+        names = (name for name, kind in self._kinds.items() if kind in kinds and name not in self._found)
+        return [self._number(name) for name in names]
+
+    def _number(self, name: str) -> int:
+        """The number that stands for a size of which nothing was found."""
+        assert self.numbers is not None, "this is asked only where there are numbers"
+        kind = self._kinds.get(name, Kind.OPEN)
+        group = _OF_ARGUMENTS if kind in _OF_ARGUMENTS else (kind,) if kind is Kind.OPTION else (Kind.OPEN, Kind.CHOSEN)
+        names = [other for other, one in self._kinds.items() if one in group and other not in self._found]
+        return self.numbers.value(kind, names.index(name), len(names))
 
     def _agree_if_convenient(self, left: Size, right: Size) -> bool:
         names = unknowns(left) | unknowns(right)
-        if any(self._kinds.get(name, Kind.OPEN) in _OF_MODELS for name in names):
+        if any(self._kinds.get(name, Kind.OPEN) not in _OF_ARGUMENTS for name in names):
             return True
         if self._agree(left, right, names, frozenset()):
             return True

@@ -1,7 +1,7 @@
 """One run of a subject on tensors without data, forward and, where the result is a number, backward."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from inspect import BoundArguments, Parameter
 from math import prod
 
@@ -29,6 +29,12 @@ class Trial:
     guess: int
     used: ForModel | None = None
     """The guess, if one was called for."""
+    stand_ins: dict[str, str] = field(default_factory=dict)
+    """The arguments in whose place there was only a shape, though they are of one tensor class, which is named."""
+    examples: list[str] = field(default_factory=list)
+    """The arguments that were arrays of the host, with made-up elements."""
+    guessed: list[str] = field(default_factory=list)
+    """The arguments without a shape in their annotation that were taken to be like what the model gives."""
 
     def run(self, sizes: Sizes) -> None:
         """Run until no further size is found; raises what the code raises."""
@@ -42,7 +48,7 @@ class Trial:
     def _once(self, sizes: Sizes) -> None:
         subject = self.subject
         sizes.stated = stated(one.annotation for one in subject.parameters)
-        samples = Samples(sizes, layers.build, sizes.stated.leading, self.choice)
+        samples = Samples(sizes, layers.build, sizes.stated.leading, self.choice, integers=Kind.OPTION)
         given: list[object] = []
         if subject.owner is not None:
             # Whoever makes the layer chooses what its init asks for: not the code of its methods.
@@ -64,6 +70,7 @@ class Trial:
                 options[one.name] = value
             else:
                 given.append(value)
+        self.stand_ins, self.examples, self.guessed = samples.stand_ins, samples.examples, samples.guessed
         bound = subject.signature.bind(*given, **options)
         result = subject.function(*bound.args, **bound.kwargs)
         self._backward(result, bound)

@@ -8,15 +8,16 @@ from types import TracebackType
 
 from moonxi.cli.check.annotations import alternatives
 from moonxi.cli.check.guesses import COUNT
-from moonxi.cli.check.samples import Unmade
-from moonxi.cli.check.sizes import LARGE, SMALL, Sizes
+from moonxi.cli.check.samples import NeedsNumbers, Unmade
+from moonxi.cli.check.sizes import CHOICES, Sizes
 from moonxi.cli.check.source import Source
 from moonxi.cli.check.subjects import Subject
 from moonxi.cli.check.tracing import Trace
 from moonxi.cli.check.trial import Trial
-from moonxi.errors import GradientError, ModuleError, MoonxiError, NoElementsError, ShapeError
+from moonxi.errors import GradientError, ModuleError, MoonxiError, NoElementsError, OperandError, ShapeError
 
 _DECISIVE = (ShapeError, ModuleError, GradientError)
+_OF_VALUES = (ValueError, ArithmeticError, LookupError, AssertionError, MemoryError)
 _LAYER = "in the forward of "
 _RESULT = re.compile(r"(?:^|\()(\w+)\)?\.(\w+): result: ")
 _RAISE = dis.opmap["RAISE_VARARGS"]
@@ -24,7 +25,10 @@ _RAISE = dis.opmap["RAISE_VARARGS"]
 
 @dataclass(frozen=True)
 class Passed:
-    """Everything fits."""
+    """Everything that was run fits."""
+
+    note: str = ""
+    """How far it was run, if not in general and to the end."""
 
 
 @dataclass(frozen=True)
@@ -61,14 +65,16 @@ class Judge:
         """The verdict with the first guess that passes, or with the first if none does."""
         is_loss = subject.owner is None and subject.name in self.source.losses
         verdicts: list[Verdict] = []
+        guessed: list[str] = []
         for guess in range(COUNT):
             trial = Trial(subject, is_loss, choice, guess)
             verdicts.append(self._judged(trial))
             if not isinstance(verdicts[-1], Failed):
                 return verdicts[-1]
+            guessed = trial.guessed
             if trial.used is None or not trial.used.unsure:
                 break
-        return verdicts[0]
+        return Skipped(f"{guessed[0]} has no shape in its annotation") if guessed else verdicts[0]
 
     def _judged(self, trial: Trial) -> Verdict:
         """The verdict on symbols; where the code cannot do with one, on numbers in their place."""
@@ -76,26 +82,39 @@ class Judge:
         error = self._error(trial, sizes)
         if error is None:
             return Passed()
+        if isinstance(error, Unmade) and not isinstance(error, NeedsNumbers):
+            return Skipped(str(error))
+        if isinstance(error, NoElementsError):
+            return self._read(error)
+        if isinstance(error, _DECISIVE):
+            return self._failed(trial.subject, error)
+        for numbers in CHOICES:
+            other = self._error(trial, Sizes(numbers))
+            if other is None:
+                names = ", ".join(trial.examples)
+                return Passed(f"for one example of {names}, all ones" if names else "")
+            if not isinstance(error, _DECISIVE) and not isinstance(other, Unmade):
+                error = other
         if isinstance(error, Unmade):
             return Skipped(str(error))
         if isinstance(error, NoElementsError):
-            return Skipped(f"{self._at(error)}reads the value of an element")
+            return self._read(error)
+        if isinstance(error, OperandError) and any(kind in str(error) for kind in trial.stand_ins.values()):
+            return Skipped(f"{self._at(error)}needs more of {', '.join(trial.stand_ins)} than a shape: {_text(error)}")
         if isinstance(error, _DECISIVE):
             return self._failed(trial.subject, error)
-        first = error
-        for names in (*map(frozenset, zip(sizes.symbols, strict=True)), frozenset(sizes.symbols)):
-            for scale in (SMALL, LARGE):
-                other = self._error(trial, Sizes(names, scale))
-                if other is None:
-                    return Passed()
-                if not isinstance(error, _DECISIVE):
-                    error = other
-        undecided = not isinstance(error, _DECISIVE) and (isinstance(first, MoonxiError) or "Dim" in str(first))
-        if sizes.missing and undecided:
-            return Skipped(f"{self._at(first)}needs numbers for {', '.join(sizes.missing)}: {_text(first)}")
         if self._is_on_purpose(error):
             return Skipped(f"{self._at(error)}raises {_text(error)}")
+        made_up = [f"ones for {name}" for name in trial.examples]
+        made_up += [f"numbers for {', '.join(sizes.missing)}"] if sizes.missing else []
+        if made_up and isinstance(error, _OF_VALUES):
+            return Skipped(f"{self._at(error)}raises with {' and '.join(made_up)}: {_text(error)}")
         return self._failed(trial.subject, error)
+
+    def _read(self, error: NoElementsError) -> Verdict:
+        """Everything fits to where an element is read, of which there is none."""
+        line = self.source.line_of(error.__traceback__)
+        return Passed(f"up to line {line}, which reads an element") if line else Skipped("it reads an element")
 
     def _error(self, trial: Trial, sizes: Sizes) -> BaseException | None:
         """What a run raises, and None if it passes."""
