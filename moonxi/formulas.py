@@ -4,9 +4,9 @@ Values are numbered: the operands first, then the result of each step.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
-from typing import Final, Protocol, Self, runtime_checkable
+from typing import Final, Protocol, Self, override, runtime_checkable
 
 type Term = int | str
 """A value by its number, or a number as ``float.hex`` writes it, which tells 0.0 from -0.0."""
@@ -55,6 +55,16 @@ class Formula:
     """The values that are kept, element by element."""
     sums: tuple[int, ...]
     """The values whose sum over all elements is kept, as a tensor of no axes."""
+    _hash: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        # Formulas are looked up at each call, and some have hundreds of steps.
+        parts = (self.kinds, self.masks, self.steps, self.results, self.sums)
+        object.__setattr__(self, "_hash", hash(parts))
+
+    @override
+    def __hash__(self) -> int:
+        return self._hash
 
     def is_mask(self, value: int) -> bool:
         """Whether a value is one of true and false."""

@@ -1,14 +1,15 @@
 """Gradients kept from being too long."""
 
-from collections.abc import Callable, Sequence
-from functools import reduce
+from collections.abc import Sequence
+from functools import cache, lru_cache, reduce
 from math import prod
 from operator import add
 from typing import Final
 
 from moonxi import settings
 from moonxi.dtypes import F16
-from moonxi.fusion import Symbol, can_fuse, formula_of, of_members
+from moonxi.formulas import Formula
+from moonxi.fusion import formula_of, of_members
 from moonxi.traits import Tensor
 
 _MOST: Final = 90
@@ -22,13 +23,9 @@ def global_norm[T: Tensor](gradients: Sequence[T], /) -> T:
     for size in sizes[1:]:
         largest = largest.maximum(size)
     largest = largest.where(largest.not_equal(0.0), 1.0)
-
     # Squares of the elements themselves overflow from 1.8e19 on in float32, and are 0 below 1e-23 (Blue 1978).
-    def scaled(x: Symbol, by: Symbol) -> Symbol:
-        return x / by
-
-    squares = _squares_at_once(gradients, scaled, [largest]) or [(one / largest).square().sum() for one in gradients]
-    return _added(squares).sqrt() * largest
+    squares = of_members(_squares_of_quotients(), [[gradient, largest] for gradient in gradients])
+    return _added(squares or [(one / largest).square().sum() for one in gradients]).sqrt() * largest
 
 
 def clip_by_global_norm[T: Tensor](gradients: Sequence[T], limit: float, /) -> tuple[T, ...]:
@@ -44,42 +41,50 @@ def clip_by_global_norm[T: Tensor](gradients: Sequence[T], limit: float, /) -> t
     # processors take twice the time for them. The range of F16 has no room for it.
     scale = 1.0 if gradients[0].dtype is F16 else 2.0**-32
     unit = scale / limit
-
-    def scaled(x: Symbol, *_: Symbol) -> Symbol:
-        return x * unit
-
-    squares = _squares_at_once(gradients, scaled, []) or [(one * unit).square().sum() for one in gradients]
-    norm = _added(squares).sqrt()
-    factor = scale / (norm + 1e-6 * unit)
-    factor = factor.where(factor < 1.0, 1.0)
-    if can_fuse(factor):
-        formula = formula_of(lambda each, ones: ([each[0] * ones[0]], []), each=1, shared=1)
-        made = of_members(formula, [[gradient, factor] for gradient in gradients])
-        if made is not None:
-            return tuple(made)
+    squares = of_members(_squares_of_products(unit), [[gradient] for gradient in gradients])
+    rest = squares or [(one * unit).square().sum() for one in gradients]
+    total = _added(rest[:-_MOST]) if len(rest) > _MOST else None
+    last = rest[-_MOST:] if total is None else [total, *rest[-_MOST:]]
+    factor = (of_members(_factor_formula(len(last), scale, unit), [last]) or [_factor(last, scale, unit)])[0]
     return tuple(gradient * factor for gradient in gradients)
 
 
-def _squares_at_once[T: Tensor](gradients: Sequence[T], scaled: Callable[..., Symbol], by: list[T]) -> list[T] | None:
-    """For each gradient the sum of the squares of its elements, scaled; None if the class does not compute formulas."""
-    if not can_fuse(gradients[0]):
-        return None
-    formula = formula_of(lambda each, ones: ([], [scaled(each[0], *ones).square()]), each=1, shared=len(by))
-    return of_members(formula, [[gradient, *by] for gradient in gradients])
+def _factor[T: Tensor](squares: Sequence[T], scale: float, unit: float) -> T:
+    """What gradients are multiplied by, of whose elements in the unit these are the sums of the squares."""
+    factor = scale / (reduce(add, squares).sqrt() + 1e-6 * unit)
+    return factor.where(factor < 1.0, 1.0)
 
 
 def _added[T: Tensor](scalars: Sequence[T]) -> T:
     """The sum of scalars, from the first to the last."""
     total = scalars[0]
-    if can_fuse(total):
-        for first in range(1, len(scalars), _MOST):
-            some = [total, *scalars[first : first + _MOST]]
-            formula = formula_of(lambda each, _: ([reduce(add, each)], []), each=len(some))
-            total = (of_members(formula, [some]) or [reduce(add, some)])[0]
-        return total
-    for one in scalars[1:]:
-        total = total + one
+    for first in range(1, len(scalars), _MOST):
+        some = [total, *scalars[first : first + _MOST]]
+        total = (of_members(_sum_formula(len(some)), [some]) or [reduce(add, some)])[0]
     return total
+
+
+# The formulas of these are made once.
+
+
+@cache
+def _squares_of_quotients() -> Formula | None:
+    return formula_of(lambda each, ones: ([], [(each[0] / ones[0]).square()]), each=1, shared=1)
+
+
+@lru_cache(maxsize=64)
+def _squares_of_products(unit: float) -> Formula | None:
+    return formula_of(lambda each, _: ([], [(each[0] * unit).square()]), each=1)
+
+
+@lru_cache(maxsize=64)
+def _factor_formula(count: int, scale: float, unit: float) -> Formula | None:
+    return formula_of(lambda each, _: ([_factor(each, scale, unit)], []), each=count)
+
+
+@cache
+def _sum_formula(count: int) -> Formula | None:
+    return formula_of(lambda each, _: ([reduce(add, each)], []), each=count)
 
 
 def clip_by_value[T: Tensor](gradients: Sequence[T], limit: float, /) -> tuple[T, ...]:

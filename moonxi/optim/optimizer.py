@@ -3,10 +3,12 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import override
 
 from moonxi import settings
 from moonxi.errors import OptionError
+from moonxi.formulas import Formula
 from moonxi.fusion import Symbol, can_fuse, formula_of, of_members
 from moonxi.optim.predicate import Predicate
 from moonxi.optim.schedules import Schedule
@@ -147,13 +149,6 @@ class RuleOptimizer(Optimizer):
     ) -> dict[int, tuple[T, Memory[T]]]:
         """The rule for those members whose memory has the shape of their parameter, if it is element-wise."""
         shared = [rate for rate in rates if not isinstance(rate, (int, float))]
-
-        def rule(each: list[Symbol], ones: list[Symbol]) -> tuple[list[Symbol], list[Symbol]]:
-            rest = iter(ones)
-            given = tuple(rate if isinstance(rate, (int, float)) else next(rest) for rate in rates)
-            new, kept = self.rule(each[0], each[1], tuple(each[2:]), given, decay)
-            return [new, *kept], []
-
         able = [
             (place, [parameter, gradient, *own, *shared])
             for place, (parameter, gradient, own) in zip(places, members, strict=True)
@@ -162,7 +157,11 @@ class RuleOptimizer(Optimizer):
         count = len(members[0][2])
         if not able:
             return {}
-        formula = formula_of(rule, each=2 + count, shared=len(shared))
+        numbers = tuple(rate if isinstance(rate, (int, float)) else None for rate in rates)
+        try:
+            formula = _formula(self, decay, numbers, count)
+        except TypeError:  # a schedule or a predicate that cannot be a key
+            formula = _formula.__wrapped__(self, decay, numbers, count)
         made = of_members(formula, [operands for _, operands in able])
         if made is None:
             return {}
@@ -170,6 +169,19 @@ class RuleOptimizer(Optimizer):
         return {
             place: (made[n * step], tuple(made[n * step + 1 : (n + 1) * step])) for n, (place, _) in enumerate(able)
         }
+
+
+@lru_cache(maxsize=256)
+def _formula(optimizer: RuleOptimizer, decay: float, rates: tuple[float | None, ...], slots: int) -> Formula | None:
+    """The rule of an optimizer with these rates, of which None stands for one on the device."""
+
+    def rule(each: list[Symbol], ones: list[Symbol]) -> tuple[list[Symbol], list[Symbol]]:
+        rest = iter(ones)
+        given = tuple(next(rest) if rate is None else rate for rate in rates)
+        new, kept = optimizer.rule(each[0], each[1], tuple(each[2:]), given, decay)
+        return [new, *kept], []
+
+    return formula_of(rule, each=2 + slots, shared=rates.count(None))
 
 
 def with_l2[T: Tensor](gradient: T, parameter: T, decay: float, /) -> T:

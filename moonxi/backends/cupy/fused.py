@@ -1,14 +1,16 @@
 """Formulas computed by generated kernels: one launch for all members, or as many as their addresses need."""
 
+from array import array
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
-
-import numpy as np
 
 from moonxi.backends.cupy import formula_source, sources
 from moonxi.backends.cupy.device import Kernels
+from moonxi.backends.cupy.layouts import Strides, ordered
 from moonxi.backends.cupy.memory import DeviceArray, Space
-from moonxi.formulas import Formula, Kind
+from moonxi.backends.cupy.pending import Pending
+from moonxi.formulas import Formula, Kind, Step, Term
 
 _CHUNK, _WORDS = 1024, 500
 """As in kernels/formula.cuh: the elements that a block takes at a time, and the words of a pack."""
@@ -18,84 +20,162 @@ _THREADS = (256, 1)
 class _Member(NamedTuple):
     """What a member has given and gets."""
 
-    elements: int
+    chunks: int
     words: list[int]
     """Its count, and the addresses of operands and results."""
     axes: list[int]
-    sums: list[DeviceArray]
-    held: list[DeviceArray]
+    held: Sequence[DeviceArray]
     """What has to live until the launch."""
-
-    @property
-    def chunks(self) -> int:
-        return -(-self.elements // _CHUNK)
 
 
 def fused(space: Space, formula: Formula, members: Sequence[Sequence[DeviceArray]]) -> list[DeviceArray]:
-    """The results and sums of each member; they lie as its first whole operand without gaps does."""
-    found: list[DeviceArray] = []
-    prepared: list[_Member] = []
-    for operands in members:
-        member, made = _prepared(space, formula, operands)
-        prepared.append(member)
-        found += made
+    """The results and sums of each member; they lie as its first whole operand without gaps does.
+
+    Operands with four axes are images or weights: if one has its channels last, so have the results, and a weight that
+    is updated by the gradient of a convolution is never turned around again."""
+    pattern = tuple([isinstance(x, Pending) and x.has_factor for x in members[0]])
+    if any(pattern):
+        formula, members = _factored(formula, pattern, members)
     kernels = space.formulas.get(formula)
     if kernels is None:
         kernels = space.formulas[formula] = _kernels(space, formula)
+    whole = [place for place, kind in enumerate(formula.kinds) if kind is Kind.EACH]
+    spaces = [space.booleans if is_mask else space for is_mask in formula.masks]
+    axes = [place for place, kind in enumerate(formula.kinds) if kind is Kind.AXIS]
+    result_spaces = [space.booleans if formula.is_mask(value) else space for value in formula.results]
+    found: list[DeviceArray] = []
+    prepared: list[_Member] = []
+    for given in members:
+        operands = _laid(spaces, whole, given)
+        like = operands[whole[0]]
+        made = [where.like(like) for where in result_spaces]
+        words = [like.count, *[x.pointer for x in operands], *[x.pointer for x in made]]
+        along = [word for place in axes for word in _along(operands[place], like)]
+        prepared.append(_Member(-(-like.count // _CHUNK), words, along, operands))
+        found += made
+    sums = len(formula.sums)
+    totals = space.empty((len(members), sums)) if sums else None
     most = (_WORDS - 2) // (formula_source.width(formula) + 1)
     for first in range(0, len(prepared), most):
-        _launch(space, kernels, formula, prepared[first : first + most])
-    return found
+        _launch(space, kernels, prepared[first : first + most], totals, first)
+    if totals is None:
+        return found
+    results, own = len(result_spaces), iter(found)
+    return [
+        next(own) if at < results else totals.view((), (), number * sums + at - results)
+        for number in range(len(members))
+        for at in range(results + sums)
+    ]
 
 
 def _kernels(space: Space, formula: Formula) -> Kernels:
     return Kernels(space.device, lambda: formula_source.source(formula, space.element), sources.EXACT)
 
 
-def _prepared(space: Space, formula: Formula, operands: Sequence[DeviceArray]) -> tuple[_Member, list[DeviceArray]]:
-    spaces = [space.booleans if is_mask else space for is_mask in formula.masks]
-    whole = [place for place, kind in enumerate(formula.kinds) if kind is Kind.EACH]
-    place = next((place for place in whole if operands[place].dense), whole[0])
-    like = spaces[place].dense(operands[place])
-    words, axes, held = [like.count], [], [like]
-    for kind, own, x in zip(formula.kinds, spaces, operands, strict=True):
-        if kind is Kind.EACH:
-            x = own.laid(x, like.strides)
-        elif kind is Kind.AXIS:
-            axis = next((number for number, size in enumerate(x.shape) if size != 1), 0)
-            of_all = axis + len(like.shape) - len(x.shape)
-            axes += [like.strides[of_all], x.shape[axis], x.strides[axis]]
-        words.append(x.pointer)
-        held.append(x)
-    made = [(space.booleans if formula.is_mask(value) else space).like(like) for value in formula.results]
-    words += [one.pointer for one in made]
-    sums = [space.empty(()) for _ in formula.sums]
-    return _Member(like.count, words, axes, sums, held), [*made, *sums]
+def _laid(spaces: list[Space], whole: list[int], operands: Sequence[DeviceArray]) -> Sequence[DeviceArray]:
+    """The operands, of which those of the formula's shape lie together in one order."""
+    first = operands[whole[0]]
+    strides = first.strides
+    if first.dense and all(operands[place].strides == strides for place in whole):
+        return operands
+    place, strides = _order(whole, operands)
+    dense = spaces[place].dense(operands[place])
+    strides = dense.strides
+    moved = list(operands)
+    for at in whole:
+        moved[at] = dense if at == place else spaces[at].laid(operands[at], strides)
+    return moved
 
 
-def _launch(space: Space, kernels: Kernels, formula: Formula, members: Sequence[_Member]) -> None:
-    """Compute members whose addresses go into one pack."""
-    firsts = np.cumsum([0, *(member.chunks for member in members)]).tolist()
-    chunks = firsts[-1]
-    parts = [space.empty((chunks,), itemsize=space.wide) for _ in formula.sums]
-    words = [len(members), chunks, *firsts[:-1]]
+def _order(whole: list[int], operands: Sequence[DeviceArray]) -> tuple[int, Strides]:
+    """The operand as which the others are to lie."""
+    without_gaps = [place for place in whole if operands[place].dense]
+    if len(operands[whole[0]].shape) == 4:
+        last = ordered(operands[whole[0]].shape, (0, 2, 3, 1))
+        without_gaps = [place for place in without_gaps if operands[place].strides == last] or without_gaps
+    place = without_gaps[0] if without_gaps else whole[0]
+    return place, operands[place].strides
+
+
+def _along(x: DeviceArray, like: DeviceArray) -> tuple[int, int, int]:
+    """How an operand goes along one axis: the stride of the axis in the others, its size, the operand's own stride."""
+    axis = next((number for number, size in enumerate(x.shape) if size != 1), 0)
+    return like.strides[axis + len(like.shape) - len(x.shape)], x.shape[axis], x.strides[axis]
+
+
+def _launch(
+    space: Space, kernels: Kernels, members: Sequence[_Member], totals: DeviceArray | None, number: int
+) -> None:
+    """Compute members whose addresses go into one pack; the first has this number among all."""
+    sums = 0 if totals is None else totals.shape[1]
+    firsts, chunks = list[int](), 0
     for member in members:
-        words += [*member.words, *(one.pointer for one in parts), *member.axes]
+        firsts.append(chunks)
+        chunks += member.chunks
+    parts = [space.empty((chunks,), itemsize=space.wide) for _ in range(sums)]
+    words = [len(members), chunks, *firsts]
+    for member in members:
+        words += member.words
+        words += [one.pointer for one in parts]
+        words += member.axes
     if chunks:
         kernels.launch_blocks("formula", min(chunks, space.device.most_blocks), _THREADS, _pack(words))
-    finish = [
-        [part.pointer + first * space.wide, member.chunks, total.pointer]
-        for member, first in zip(members, firsts[:-1], strict=True)
-        for part, total in zip(parts, member.sums, strict=True)
-    ]
+    if totals is None:
+        return
+    finish: list[list[int]] = []
+    for n, (member, first) in enumerate(zip(members, firsts, strict=True)):
+        for at, part in enumerate(parts):
+            total = totals.pointer + ((number + n) * sums + at) * space.itemsize
+            finish.append([part.pointer + first * space.wide, member.chunks, total])
     most = (_WORDS - 1) // 3
-    for first in range(0, len(finish), most):
-        some = finish[first : first + most]
+    for start in range(0, len(finish), most):
+        some = finish[start : start + most]
         pack = _pack([len(some), *(word for three in some for word in three)])
         kernels.launch_blocks("finish_sums", len(some), _THREADS, pack)
 
 
 def _pack(words: list[int]) -> bytes:
-    pack = np.zeros(_WORDS, np.int64)
-    pack[: len(words)] = words
-    return pack.tobytes()
+    return array("q", words).tobytes().ljust(8 * _WORDS, b"\0")
+
+
+# A product with a number on the device that nobody has asked for yet is computed along.
+
+
+def _factored(
+    formula: Formula, pattern: tuple[bool, ...], members: Sequence[Sequence[DeviceArray]]
+) -> tuple[Formula, Sequence[Sequence[DeviceArray]]]:
+    """The formula that multiplies those operands itself, and for it the factors behind the operands."""
+    given: list[list[DeviceArray]] = []
+    for operands in members:
+        bases, factors = list(operands), list[DeviceArray]()
+        for place, x in enumerate(operands):
+            if isinstance(x, Pending) and x.has_factor:
+                if not pattern[place] or x.base is None or x.by is None:
+                    return formula, members
+                bases[place] = x.base
+                factors.append(x.by)
+            elif pattern[place]:
+                return formula, members
+        given.append([*bases, *factors])
+    return _multiplying(formula, pattern), given
+
+
+@lru_cache(maxsize=256)
+def _multiplying(formula: Formula, pattern: tuple[bool, ...]) -> Formula:
+    """A formula whose operands of the pattern are multiplied first, by operands that are added at the end."""
+    count, factors = len(formula.kinds), sum(pattern)
+    scaled = [place for place, is_scaled in enumerate(pattern) if is_scaled]
+    values = {place: count + factors + number for number, place in enumerate(scaled)}
+
+    def moved(value: int) -> int:
+        return values.get(value, value if value < count else value + 2 * factors)
+
+    def renumbered(term: Term) -> Term:
+        return moved(term) if isinstance(term, int) else term
+
+    steps = [Step("__mul__", (place, count + number)) for number, place in enumerate(scaled)]
+    steps += [Step(step.operation, tuple(map(renumbered, step.terms))) for step in formula.steps]
+    kept, summed = (tuple(map(moved, found)) for found in (formula.results, formula.sums))
+    return Formula(
+        formula.kinds + (Kind.ONE,) * factors, formula.masks + (False,) * factors, tuple(steps), kept, summed
+    )

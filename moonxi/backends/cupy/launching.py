@@ -1,6 +1,6 @@
 """Launching a compiled kernel with little work on the host: its arguments packed, and one call of the driver.
 
-CuPy's own launch converts each argument by itself, at a microsecond each.
+CuPy's own launch converts each argument by itself, at a microsecond each; its binding of the driver does not.
 """
 
 import ctypes
@@ -47,26 +47,29 @@ class _Configuration(ctypes.Structure):
 class Kernel:
     """A compiled kernel, and the place where its arguments are packed."""
 
-    __slots__ = ("_extra", "_function", "_launch", "_name", "_pack", "_packed")
+    __slots__ = ("_configurations", "_extra", "_function", "_held", "_launch", "_name", "_pack", "_packed")
 
     def __init__(self, name: str, function: int, arguments: tuple[Argument, ...]) -> None:
+        from cupy.cuda import driver
+
         packer = Packer("".join(map(_format, arguments)))
         self._name, self._function, self._pack = name, function, packer.pack_into
-        self._launch = _driver()
+        self._launch = driver.launchKernel
         self._packed = (ctypes.c_ubyte * packer.size)()
         size = ctypes.c_size_t(packer.size)
-        addresses = (_POINTER, ctypes.addressof(self._packed), _SIZE, ctypes.addressof(size), _END)
-        # The size lives as long as what points to it.
-        self._extra = ((ctypes.c_void_p * 5)(*addresses), size)
+        extra = (ctypes.c_void_p * 5)(_POINTER, ctypes.addressof(self._packed), _SIZE, ctypes.addressof(size), _END)
+        self._extra, self._held = ctypes.addressof(extra), (extra, size)
+        self._configurations: dict[tuple[int, int, tuple[int, int]], _Configuration] = {}
 
     def __call__(self, blocks: int, threads: tuple[int, int], stream: int, arguments: tuple[Argument, ...]) -> None:
         """Run on this many blocks of this many threads. Raises `DeviceError` if the driver refuses."""
+        across, down = threads
         with _lock:
             self._pack(self._packed, 0, *arguments)
-            across, down = threads
-            extra = self._extra[0]
-            status = self._launch(self._function, blocks, 1, 1, across, down, 1, 0, stream, None, extra)
-        self._check(status)
+            try:
+                self._launch(self._function, blocks, 1, 1, across, down, 1, 0, stream, 0, self._extra)
+            except RuntimeError as error:  # CuPy's CUDADriverError
+                raise self._refused(str(error)) from None
 
     def in_clusters(
         self, size: int, blocks: int, threads: tuple[int, int], stream: int, arguments: tuple[Argument, ...]
@@ -74,18 +77,27 @@ class Kernel:
         """The same in clusters of ``size`` blocks, which see each other's shared memory; it divides their number.
 
         Raises `DeviceError` if the driver refuses, as on GPUs before compute capability 9.0."""
+        key = size, blocks, threads
+        with _lock:
+            how = self._configurations.get(key)
+            if how is None:
+                how = self._configurations[key] = self._configuration(*key)
+            how.stream = stream
+            self._pack(self._packed, 0, *arguments)
+            self._check(_extended_launch()(ctypes.byref(how), self._function, None, self._extra))
+
+    def _configuration(self, size: int, blocks: int, threads: tuple[int, int]) -> _Configuration:
         if size > _PORTABLE:
             self._check(_attribute_setter()(self._function, _NON_PORTABLE, 1))
         cluster = _Attribute(_CLUSTER_DIMENSION, 0, (size, 1, 1))
-        with _lock:
-            self._pack(self._packed, 0, *arguments)
-            how = _Configuration((blocks, 1, 1), (*threads, 1), 0, stream, ctypes.pointer(cluster), 1)
-            status = _extended_launch()(ctypes.byref(how), self._function, None, self._extra[0])
-        self._check(status)
+        return _Configuration((blocks, 1, 1), (*threads, 1), 0, 0, ctypes.pointer(cluster), 1)
 
     def _check(self, status: int) -> None:
         if status:
-            raise DeviceError(f"GPU: the kernel {self._name} could not be launched: error {status} of the CUDA driver")
+            raise self._refused(f"error {status} of the CUDA driver")
+
+    def _refused(self, why: str) -> DeviceError:
+        return DeviceError(f"GPU: the kernel {self._name} could not be launched: {why}")
 
 
 def _format(argument: Argument) -> str:
@@ -94,16 +106,6 @@ def _format(argument: Argument) -> str:
         return f"{len(argument)}s"
     formats: dict[type, str] = {int: "q", float: "d", np.uint64: "Q"}
     return formats[type(argument)]
-
-
-@cache
-def _driver() -> "ctypes._NamedFuncPointer":
-    """``cuLaunchKernel`` of the driver, which CuPy has loaded already."""
-    launch = ctypes.PyDLL("libcuda.so.1").cuLaunchKernel
-    integer, pointer = ctypes.c_uint, ctypes.c_void_p
-    launch.argtypes = [pointer, *[integer] * 7, pointer, pointer, pointer]
-    launch.restype = ctypes.c_int
-    return launch
 
 
 @cache

@@ -20,22 +20,29 @@ class Factored(NamedTuple):
 class Pending(DeviceArray):
     """An array whose ``owner`` and ``pointer`` come into being when they are asked for."""
 
-    __slots__ = ("_by", "_factor", "_space", "base", "is_square")
+    __slots__ = ("_factor", "_space", "base", "by", "is_square")
 
     def __init__(
         self, space: Space, base: DeviceArray, factor: float, by: DeviceArray | None, *, is_square: bool = False
     ) -> None:
         self.shape, self.strides, self.itemsize = base.shape, base.strides, base.itemsize
         self.count, self.dense, self.last = base.count, base.dense, None
-        self._space, self._factor, self._by, self.is_square = space, factor, by, is_square
+        self._space, self._factor, self.is_square = space, factor, is_square
         self.base: DeviceArray | None = base
         """What is multiplied; None once the elements are computed."""
+        self.by = by
+        """The number on the device that it is multiplied by, if it is by one."""
+
+    @property
+    def has_factor(self) -> bool:
+        """Whether this is going to be a product with a number on the device."""
+        return self.base is not None and self.by is not None
 
     def factored(self) -> Factored | None:
         """The product that this is going to be; None for a square, and once the elements are computed."""
         if self.base is None or self.is_square:
             return None
-        return Factored(self.base, 0 if self._by is None else self._by.pointer, self._factor)
+        return Factored(self.base, 0 if self.by is None else self.by.pointer, self._factor)
 
     def __getattr__(self, name: str) -> object:
         # Python asks here for what a slot does not hold yet.
@@ -45,11 +52,11 @@ class Pending(DeviceArray):
         out = space.like(base)
         if self.is_square:
             space.elementwise.launch("squared", out.count, base.pointer, out.pointer, out.count)
-        elif self._by is not None:
-            space.elementwise.launch("multiply_by", out.count, base.pointer, self._by.pointer, out.pointer, out.count)
+        elif self.by is not None:
+            space.elementwise.launch("multiply_by", out.count, base.pointer, self.by.pointer, out.pointer, out.count)
         else:
             space.elementwise.launch("multiply_number", out.count, base.pointer, out.pointer, self._factor, out.count)
-        self.owner, self.pointer, self.base, self._by = out.owner, out.pointer, None, None
+        self.owner, self.pointer, self.base, self.by = out.owner, out.pointer, None, None
         return getattr(self, name)
 
 

@@ -4,6 +4,7 @@ from types import TracebackType
 from typing import Protocol
 
 from cupy.cuda import cublas as cublas
+from cupy.cuda import driver as driver
 from cupy.cuda import runtime as runtime
 
 class SupportsCudaStream(Protocol):
