@@ -59,13 +59,11 @@ class Gradients[T: Tensor]:
         """The gradient as a tensor: zeros where the result does not depend on the variable.
 
         Raises `GradientError` for a constant."""
-        match self.state(tensor):
-            case Value(gradient):
-                return gradient
-            case Zero():
-                return tensor.value.zeros(tensor.shape)
-            case Untracked():
-                raise GradientError(
-                    f"gradients: constant {shapes.show(tensor.shape)}: a constant has no gradient; "
-                    "make it with variable(x)"
-                )
+        gradient = self._found.get(id(tensor))
+        if gradient is not None:
+            return gradient
+        if isinstance(self.state(tensor), Zero):
+            return tensor.value.zeros(tensor.shape)
+        raise GradientError(
+            f"gradients: constant {shapes.show(tensor.shape)}: a constant has no gradient; make it with variable(x)"
+        )

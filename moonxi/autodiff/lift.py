@@ -37,8 +37,18 @@ def constant_beside[T: Tensor](variable: Callable[[T], Grad[T]], value: T, /) ->
 
 
 def _lift(value: Tensor, parents: tuple[()] | None) -> object:
+    cls = type(value)
+    lifted = _lifted.get(cls)
+    if lifted is None:
+        lifted = _lifted[cls] = _class_for(value)
+    return lifted(value, parents)
+
+
+_lifted: dict[type, Callable[..., object]] = {}
+"""For each class of tensors that of its tensors under differentiation: to look through a Protocol takes longer."""
+
+
+def _class_for(value: Tensor) -> Callable[..., object]:
     if isinstance(value, ImageModelTensor):
-        return ImageGrad(value, parents)
-    if isinstance(value, MlpTensor):
-        return BlasGrad(value, parents)
-    return Grad(value, parents)
+        return ImageGrad
+    return BlasGrad if isinstance(value, MlpTensor) else Grad

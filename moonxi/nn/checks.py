@@ -128,11 +128,37 @@ def _look_of_arguments(self: object, first: str, computed: CodeType, args: tuple
 def _look(value: object) -> object:
     """All that an annotation can ask of a value, or None if that is not known."""
     cls = value.__class__
-    if value is None or hasattr(cls, "__dataclass_fields__"):
-        return cls, getattr(value, "shape", None), getattr(value, "dtype", None)
+    look = _looks.get(cls)
+    if look is None:
+        look = _looks[cls] = _found_look(value)
+    return look(value)
+
+
+def _found_look(value: object) -> Callable[[object], object]:
+    if value is None or hasattr(value.__class__, "__dataclass_fields__"):
+        return _look_of_record
     if isinstance(value, Tensor):
-        return cls, value.shape, value.dtype
-    if isinstance(value, list | tuple):
-        looks = tuple(map(_look, value))
-        return None if None in looks else (cls, looks)
+        return _look_of_tensor
+    return _look_of_sequence if isinstance(value, list | tuple) else _look_of_other
+
+
+_looks: dict[type, Callable[[object], object]] = {}
+"""By class: to look through a Protocol takes longer than some layers do."""
+
+
+def _look_of_tensor(value: object) -> object:
+    return value.__class__, getattr(value, "shape"), getattr(value, "dtype")  # noqa: B009  # a tensor has both
+
+
+def _look_of_record(value: object) -> object:
+    return value.__class__, getattr(value, "shape", None), getattr(value, "dtype", None)
+
+
+def _look_of_sequence(value: object) -> object:
+    assert isinstance(value, list | tuple)
+    looks = tuple(map(_look, value))
+    return None if None in looks else (value.__class__, looks)
+
+
+def _look_of_other(_: object) -> object:
     return None

@@ -6,8 +6,9 @@ from math import prod
 from typing import Any, Protocol, cast, overload
 
 from moonxi import shapes
-from moonxi.autodiff import BlasGrad, Grad, ImageGrad, levels, variable
+from moonxi.autodiff import BlasGrad, Grad, ImageGrad, variable
 from moonxi.autodiff.lift import constant_beside
+from moonxi.autodiff.node import Node
 from moonxi.errors import GradientError
 from moonxi.nn import tree
 from moonxi.nn.loss_function import called, expect_mapped
@@ -232,15 +233,19 @@ def _value_and_grad[T: Tensor](
     found = [gradients.of(variables[id(one)]) if id(one) in trained else one.zeros(one.shape) for one in parameters]
     if wide is not None:
         found = [_as_wide(one, own) for one, own in zip(found, wide.parameters(), strict=True)]
+    if seed is not None:
+        found = [one / scale for one in found]
     base = model if wide is None else wide
-    result_model = base.with_parameters(found if seed is None else [one / scale for one in found])
-    if scope.updated:
+    if not scope.updated:
+        result_model: object = base.with_parameters(found)
+    else:
         pairs = _paired_states(like, model, lifted)
         plain = [_at_level_of(like, scope.newest(own), "a state after the step").value for _, own in pairs]
         if wide is not None:
             owns: list[Any] = [state.value for state in tree.states(wide).values()]
             plain = [_moved(like, scope, own, old, new) for (_, own), old, new in zip(pairs, owns, plain, strict=True)]
-        result_model = tree.replaced(result_model, None, plain)
+        tree.expect_alike("with_parameters", tree.parameters(base), found)
+        result_model = tree.replaced(base, found, plain)
         if outer is not None:  # the result of the differentiation around this one has the new state too
             for (state, _), new in zip(pairs, plain, strict=True):
                 outer.update(state, new)
@@ -284,7 +289,7 @@ def _paired_states[T: Tensor](like: Grad[T], model: object, lifted: object) -> l
 
 def _at_level_of[T: Tensor](like: Grad[T], value: object, what: str) -> Grad[T]:
     """A result of the loss, checked to be under the same differentiation as the parameters."""
-    if isinstance(value, Grad) and levels.depth(value) == levels.depth(like):
+    if isinstance(value, Grad) and _are_at_one_level(value.value, like.value):
         return value
     if isinstance(value, Tensor):
         advice = "a plain tensor becomes one with constant(x)"
@@ -294,6 +299,12 @@ def _at_level_of[T: Tensor](like: Grad[T], value: object, what: str) -> Grad[T]:
         f"value_and_grad: {what} is {_named(value)}, and the parameters are {_named(like)}: compute it from the model "
         f"and the batch that the loss function gets; {advice}"
     )
+
+
+def _are_at_one_level(one: object, other: object) -> bool:
+    while isinstance(one, Node) and isinstance(other, Node):
+        one, other = one.value, other.value
+    return not isinstance(one, Node) and not isinstance(other, Node)
 
 
 def _named(value: object) -> str:

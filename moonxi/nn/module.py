@@ -1,15 +1,13 @@
 """`Module[T]`: a layer or model with parameters, generic in the tensor class that they are."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Self, cast
 
-from moonxi import shapes
 from moonxi.errors import ModuleError
 from moonxi.nn import tree
 from moonxi.nn.layer import Layer
 from moonxi.nn.summary import table
 from moonxi.traits import Tensor
-from moonxi.traits.foreign import described, same_kind
 
 
 class Module[T: Tensor](Layer):
@@ -51,7 +49,7 @@ class Module[T: Tensor](Layer):
         named = self.named_parameters()
         if len(new) != len(named):
             raise ModuleError(f"with_parameters: {type(self).__name__} has {len(named)} parameters, not {len(new)}")
-        _check_values("with_parameters", named, new)
+        tree.expect_alike("with_parameters", named, new)
         return cast(Self, tree.replaced(self, new, None))  # the structure comes out as it went in
 
     def named_states(self) -> dict[str, T]:
@@ -65,7 +63,7 @@ class Module[T: Tensor](Layer):
         named = self.named_states()
         if len(new) != len(named):
             raise ModuleError(f"with_states: {type(self).__name__} has {len(named)} state fields, not {len(new)}")
-        _check_values("with_states", named, new)
+        tree.expect_alike("with_states", named, new)
         return cast(Self, tree.replaced(self, None, new))  # the structure comes out as it went in
 
     def named_tensors(self) -> tuple[dict[str, T], dict[str, T]]:
@@ -92,14 +90,3 @@ class Module[T: Tensor](Layer):
     def summary(self) -> str:
         """A table of the layers: path, class, shapes of the tensors, number of parameters; and the totals."""
         return table(self)
-
-
-def _check_values[T: Tensor](operation: str, named: Mapping[str, T], new: Sequence[T]) -> None:
-    for (path, old), value in zip(named.items(), new, strict=True):
-        if not same_kind(old, value):
-            raise ModuleError(
-                f"{operation} ({path}): {described(value)} in the place of {described(old)}: expected the same class "
-                "and element type; another comes in with map"
-            )
-        if old.shape != value.shape:
-            shapes.equal(f"{operation} ({path})", old.shape, value.shape)

@@ -4,18 +4,19 @@ What is what in a model is told in `kinds`. A tensor where a walk does not find 
 error. A model that cannot be changed is walked through once, and known from then on by its `Outline`.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from operator import is_not
 from sys import getrecursionlimit
 from typing import NamedTuple
 
+from moonxi import shapes
 from moonxi.errors import ModuleError
 from moonxi.nn.kinds import Kind, besides_fields, field_names, is_plain, is_tensor, kind_of
 from moonxi.nn.outline import known
 from moonxi.nn.state import State
 from moonxi.traits import Labels, Mask, Tensor
-from moonxi.traits.foreign import described
+from moonxi.traits.foreign import described, same_kind
 
 
 class Leaf(NamedTuple):
@@ -186,6 +187,18 @@ def replaced(value: object, new_parameters: Sequence[Tensor] | None, new_states:
         return state if new_states is None else State(next(values))
 
     return _changed(value, _Change(_distinct(of_parameter), of_state, lambda held: held))
+
+
+def expect_alike(operation: str, named: Mapping[str, Tensor], new: Sequence[Tensor], /) -> None:
+    """Raise unless the new tensors have the classes, element types and shapes of those in whose place they come."""
+    for (path, old), value in zip(named.items(), new, strict=True):
+        if not same_kind(old, value):
+            raise ModuleError(
+                f"{operation} ({path}): {described(value)} in the place of {described(old)}: expected the same class "
+                "and element type; another comes in with map"
+            )
+        if old.shape != value.shape:
+            shapes.equal(f"{operation} ({path})", old.shape, value.shape)
 
 
 def _changed(value: object, change: _Change) -> object:
