@@ -39,7 +39,8 @@ class Number(Column[np.float64]):
         try:
             number = float(cell)
         except ValueError:
-            raise ValueError("expected a number") from None
+            advice = "" if cell else f" (or Number({self.name!r}, missing=nan), which takes empty cells)"
+            raise ValueError(f"expected a number{advice}") from None
         if not isfinite(number) or "_" in cell:
             raise ValueError("expected a finite number")
         return number

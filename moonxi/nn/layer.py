@@ -1,9 +1,10 @@
 """`Layer`: what has a ``forward``. Its annotations are checked when it is called, and errors name it."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import is_dataclass
 from functools import wraps
 from inspect import isfunction
-from typing import ClassVar, Concatenate
+from typing import ClassVar, Concatenate, override
 from weakref import WeakSet
 
 from moonxi.computing import layers
@@ -12,6 +13,7 @@ from moonxi.nn import checks
 from moonxi.nn.field_checks import check_fields, shapes_of_fields
 from moonxi.nn.frozen import refuse_unfrozen
 from moonxi.nn.scope import Scope, active, where
+from moonxi.nn.showing import shown
 
 
 class Layer:
@@ -28,6 +30,13 @@ class Layer:
         forward = getattr(cls, "forward", None)
         if isfunction(forward) and forward not in _entered_forwards:
             type.__setattr__(cls, "forward", _entered(forward))
+        # Of its own, or `dataclass` would write one, which prints every tensor.
+        type.__setattr__(cls, "__repr__", cls.__repr__)
+
+    @override
+    def __repr__(self) -> str:
+        own: object = self
+        return shown(own) if is_dataclass(own) and not isinstance(own, type) else super().__repr__()
 
     def __post_init__(self) -> None:
         cls = type(self)

@@ -1,6 +1,7 @@
 """The exponential moving average of a model's weights."""
 
 from dataclasses import dataclass
+from typing import override
 
 from moonxi import settings
 from moonxi.errors import ModuleError
@@ -17,6 +18,10 @@ class EmaState[T: Tensor, M]:
     """The number of updates made: a scalar."""
     averages: dict[str, T]
     """The averages by the paths of the parameters."""
+
+    @override
+    def __repr__(self) -> str:
+        return f"EmaState({len(self.averages)} parameters)"
 
     def _of(self, model: M, /) -> M:
         """Never called: it makes the class invariant in ``M``."""

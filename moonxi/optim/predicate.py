@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from typing import Final, override
 
 from moonxi.errors import OperandError, OptionError
 from moonxi.nn.findings import brief
@@ -10,6 +11,7 @@ from moonxi.nn.sequential import Step
 from moonxi.optim.updating import Trainable
 from moonxi.traits import Shape, Tensor
 
+_SHOWN: Final = 4
 type Predicate = Callable[[str, Shape], bool]
 """From a parameter's path, such as ``blocks[0].norm.weight``, and its shape to whether it is meant."""
 
@@ -83,6 +85,11 @@ class within:  # used as a function, compared and printed as a value
                 )
             picked |= own
         object.__setattr__(self, "paths", tuple(path for path, one in named.items() if id(one) in picked))
+
+    @override
+    def __repr__(self) -> str:
+        more = f", ... {len(self.paths) - _SHOWN} more" if len(self.paths) > _SHOWN else ""
+        return f"within({', '.join(self.paths[:_SHOWN])}{more})"
 
     def __call__(self, path: str, shape: Shape, /) -> bool:
         """Whether the path is that of one of them."""

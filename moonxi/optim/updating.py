@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, override
 
 from moonxi import shapes
 from moonxi.errors import ModuleError
@@ -30,6 +30,11 @@ class OptimizerState[T: Tensor, M]:
     """The paths of the parameters."""
     slots: dict[str, tuple[T, ...]]
     """For each kind of memory, such as the velocity, one tensor for each parameter that has it."""
+
+    @override
+    def __repr__(self) -> str:
+        kept = ", ".join(f"{slot} of {len(tensors)}" for slot, tensors in self.slots.items())
+        return f"OptimizerState({len(self.names)} parameters{': ' if kept else ''}{kept})"
 
     def _of(self, model: M, /) -> M:
         """Never called: it makes the class invariant in ``M``."""

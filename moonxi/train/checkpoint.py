@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Final, Protocol, cast
+from typing import Final, Protocol, cast, override
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,11 @@ class Checkpoint:
     path: Path
     """Of the manifest."""
     manifest: Manifest
+
+    @override
+    def __repr__(self) -> str:
+        metrics = "".join(f", {name} {value:.4g}" for name, value in self.metrics.items())
+        return f"Checkpoint({str(self.path)!r}: step {self.step}, epoch {self.manifest.place.epoch}{metrics})"
 
     @property
     def step(self) -> int:

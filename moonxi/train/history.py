@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import override
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,12 @@ class History:
     interrupted: bool = False
     stopped: str | None = None
     """Why a callback ended the run early; None if none did."""
+
+    @override
+    def __repr__(self) -> str:
+        last = f", the last: {self.epochs[-1]}" if self.epochs else ""
+        why = ", interrupted" if self.interrupted else "" if self.stopped is None else f", stopped: {self.stopped}"
+        return f"History({len(self.epochs)} epochs{last}{why})"
 
 
 class Average:

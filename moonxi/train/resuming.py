@@ -35,10 +35,13 @@ def resumable(checkpoints: Checkpoints, settings: Json, steps: int, /, *, resume
     return last
 
 
-def resumed(last: Checkpoint, /) -> str:
+def resumed(last: Checkpoint, epochs: int, /) -> str:
     """In words where a run goes on, and a warning where that is not the environment in which it was written."""
     place = last.manifest.place
-    text = f"resumed from {last.path}: epoch {place.epoch + 1}, batch {place.batch}"
+    where = f"epoch {place.epoch + 1}, batch {place.batch}"
+    if place.epoch >= epochs:
+        where = f"epoch {place.epoch}, the last, is done"
+    text = f"resumed from {last.path}: {where}"
     there, here = last.manifest.environment, environment()
     changed = [
         f"{name} {there.get(name, 'unknown')} there, {value} here"

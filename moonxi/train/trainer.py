@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import isfinite
-from typing import Any, Unpack, overload
+from typing import Any, Unpack, overload, override
 
 from moonxi.autodiff import BlasGrad, Grad, ImageGrad, variable
 from moonxi.compiled import CompileReport
@@ -137,6 +137,10 @@ class Trainer[T: Tensor, M, B]:
         self._key = key
         self._epochs = 0
         self._records: tuple[EpochRecord, ...] = ()
+
+    @override
+    def __repr__(self) -> str:
+        return f"Trainer({type(self.model).__name__}, {self._optimizer}, {self.steps} steps, {self._epochs} epochs)"
 
     @property
     def model(self) -> M:
@@ -287,7 +291,7 @@ class Trainer[T: Tensor, M, B]:
                 self._now = (*last.restored(model, self.state), place.steps, average)
                 history.epochs.extend(place.records)
                 if progress:
-                    print(resumed(last), flush=True)
+                    print(resumed(last, epochs), flush=True)
 
         def write(place: Place, metrics: Mapping[str, float]) -> None:
             model: Any = self.model

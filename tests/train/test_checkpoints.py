@@ -172,7 +172,7 @@ def test_a_run_that_goes_on_elsewhere_is_told_so(
     for threads, end in (("1", []), ("3", ["written elsewhere, so the bits may differ: threads 1 there, 3 here"])):
         monkeypatch.setenv("OPENBLAS_NUM_THREADS", threads)
         new_trainer().fit(loader(), epochs=1, checkpoints=Checkpoints(folder), resume=True)
-        resumed = f"resumed from {folder}/step-000000007.json: epoch 2, batch 0"
+        resumed = f"resumed from {folder}/step-000000007.json: epoch 1, the last, is done"
         assert capsys.readouterr().out.splitlines() == [resumed, *end]
 
 

@@ -36,7 +36,8 @@ def test_the_programs_of_training_md_run_and_a_second_time_resume(tmp_path: Path
     ]
     assert "resumed from run/step-000000096.json: epoch 4, batch 0\n" in out
     assert (tmp_path / "log.csv").read_text().startswith("epoch,steps,train_loss,train_accuracy,test_loss,")
-    assert "resumed from run/step-000000128.json: epoch 5, batch 0\n4 epochs, 128 steps\n" in run(tmp_path, PROGRAM)
+    again = run(tmp_path, PROGRAM)
+    assert "resumed from run/step-000000128.json: epoch 4, the last, is done\n4 epochs, 128 steps\n" in again
 
 
 def test_the_page_names_every_metric() -> None:

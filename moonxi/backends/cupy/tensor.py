@@ -5,7 +5,7 @@ rules in `moonxi.shapes` before anything is launched.
 """
 
 from collections.abc import Callable
-from typing import Self, override
+from typing import Final, Self, override
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,9 @@ from moonxi.errors import OperandError
 from moonxi.key import Key
 from moonxi.traits import Axes, DerivedTensor, Index, Labels, Mask, Shape, expect_held, foreign
 from moonxi.traits.class_indices import checked
+
+_SHOWN: Final = 20
+"""How many elements are printed all; of more, in more than two axes, the first and the last."""
 
 
 class CudaTensor[D: Floating](DerivedTensor["CudaTensor[D]"]):
@@ -38,7 +41,10 @@ class CudaTensor[D: Floating](DerivedTensor["CudaTensor[D]"]):
 
     @override
     def __repr__(self) -> str:
-        values = np.array2string(self._read(), threshold=20, edgeitems=2, precision=4, separator=", ")
+        array = self._read()
+        if array.ndim > 2 and array.size > _SHOWN:
+            array = array.reshape(-1)  # images would fill a page
+        values = np.array2string(array, threshold=_SHOWN, edgeitems=2, precision=4, separator=", ")
         return f"{type(self).__name__}[{self.dtype.__name__}] {shapes.show(self.shape)} {values}"
 
     @property

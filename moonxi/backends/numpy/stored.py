@@ -18,6 +18,9 @@ from moonxi.traits.foreign import advice, described
 
 _ELEMENTS: dict[np.dtype[Any], type[DType]] = {np.dtype(d.type): d for d in (F32, F64, I64, Bool)}
 
+_SHOWN: Final = 20
+"""How many elements are printed all; of more, in more than two axes, the first and the last."""
+
 
 class NumpyStored[D: Floating](DerivedTensor["NumpyStored[D]"]):
     """A read-only ndarray. Results are made by ``type(self)(array)``, so that a subclass stays itself."""
@@ -36,7 +39,10 @@ class NumpyStored[D: Floating](DerivedTensor["NumpyStored[D]"]):
 
     @override
     def __repr__(self) -> str:
-        values = np.array2string(self.data, threshold=20, edgeitems=2, precision=4, separator=", ")
+        array = self.data
+        if array.ndim > 2 and array.size > _SHOWN:
+            array = array.reshape(-1)  # images would fill a page
+        values = np.array2string(array, threshold=_SHOWN, edgeitems=2, precision=4, separator=", ")
         return f"{type(self).__name__}[{self.dtype.__name__}] {shapes.show(self.shape)} {values}"
 
     @property
