@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 
 import moonxi as mx
+from examples import linear
+from moonxi import nn, optim
 from moonxi.compiled import Pass
 from moonxi.dtypes import F32, F64
 from tests.backends.on_gpu import gpu_or_skip
@@ -122,3 +124,25 @@ def test_a_training_step_whose_model_goes_from_call_to_call(number: int) -> None
         tuple(draw.random() < 0.4 for _ in range(calls)),
     )
     test_random_steps.check(plan, chosen(draw), gpu_or_skip(F64)())
+
+
+def test_a_line_of_two_numbers_is_fitted_as_it_is_eagerly() -> None:
+    """Its gradients are single numbers of several shapes."""
+    optimizer = optim.Sgd(lr=0.1, momentum=0.9, weight_decay=1e-4, clip_norm=1.0)
+
+    def step(model: Any, state: Any, points: Any) -> Any:
+        value, gradients = nn.value_and_grad(linear.loss, model, points, nn.Eval())
+        return (*optimizer.update(model, gradients, state), value)
+
+    on: Any = gpu_or_skip(F64)()
+    x = np.linspace(-1.0, 1.0, 16).reshape(16, 1)
+    points = linear.Points(on.from_host(x), on.from_host(3.0 * x + 1.0))
+    found: list[list[float]] = []
+    for one in step, mx.compile(step):
+        model: Any = nn.Linear.init(1, 1, like=on, key=mx.Key(0))
+        state: Any = optimizer.init(model)
+        found.append([])
+        for _ in range(5):
+            model, state, value = one(model, state, points)
+            found[-1].append(value.item())
+    np.testing.assert_allclose(found[1], found[0], rtol=1e-12)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Final
 
 from moonxi.backends.cupy.device import LABEL_OPERATIONS
@@ -89,7 +90,10 @@ class Element:
             own_shape = self._kernel.waves.values[number].shape
             if own is not None:
                 own_shape, strides = own, (*strides, 0)
-            line = self._kernel.loaded(number, offset(shape, broadcast(own_shape, strides, shape), self._place))
+            if prod(own_shape) == 1:  # which may have more axes than the result, if that is one element too
+                line = self._kernel.loaded(number, "0")
+            else:
+                line = self._kernel.loaded(number, offset(shape, broadcast(own_shape, strides, shape), self._place))
         self.lines.append(f"{cls} v{number} = {line};")
 
     def add(self, step: Step) -> None:
