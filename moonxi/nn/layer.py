@@ -1,7 +1,6 @@
 """`Layer`: what has a ``forward``. Its annotations are checked when it is called, and errors name it."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import is_dataclass
 from functools import wraps
 from inspect import isfunction
 from typing import ClassVar, Concatenate, override
@@ -35,8 +34,7 @@ class Layer:
 
     @override
     def __repr__(self) -> str:
-        own: object = self
-        return shown(own) if is_dataclass(own) and not isinstance(own, type) else super().__repr__()
+        return shown(self)
 
     def __post_init__(self) -> None:
         cls = type(self)

@@ -1,14 +1,11 @@
 """How a layer is printed: its layers and settings, and of its tensors the shapes."""
 
-from dataclasses import fields
-from typing import TYPE_CHECKING, Final
+from dataclasses import fields, is_dataclass
+from typing import Final
 
 from moonxi import shapes
 from moonxi.nn.state import State
 from moonxi.traits import Tensor
-
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
 
 _WIDTH: Final = 88
 """What is shorter than this stands on one line, and so does a layer that has no layers within."""
@@ -16,8 +13,10 @@ _LINES: Final = 60
 """More lines than these are counted instead."""
 
 
-def shown(layer: "DataclassInstance", /) -> str:
+def shown(layer: object, /) -> str:
     """``Linear(weight=NpArray[F32] (3, 4), ...)``, on several lines if need be, and no more than fit on a page."""
+    if not is_dataclass(layer) or isinstance(layer, type):
+        return object.__repr__(layer)
     own = [one.name for one in fields(layer) if one.repr]
     values = [getattr(layer, name, None) for name in own]
     parts = [f"{name}={_text(value)}" for name, value in zip(own, values, strict=True)]
