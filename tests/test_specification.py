@@ -128,7 +128,8 @@ def test_a_shape_is_made_that_the_annotation_fits() -> None:
 
 def test_what_is_read_here_and_what_is_an_expression() -> None:
     assert has_expressions("batch 2*d")
-    assert not any(map(has_expressions, ("batch d", "*rest #n rows=3 _", "2*{self.width}", "...", "")))
+    assert has_expressions("batch d//{self.heads}")
+    assert not any(map(has_expressions, ("batch d", "*rest #n rows=3 _", "2*{self.width}", "8//{self.heads}", "...")))
     assert is_readable("batch 2*d //2".replace(" //", "//"))
     assert not any(map(is_readable, ("abs(n)", "?n", "{self.width:d}", "n**2")))
 

@@ -20,11 +20,7 @@ _QUOTED_SHAPE = re.compile(r"\[.*['\"]")
 
 def shapes_in(annotation: object) -> Iterator[type[AbstractArray]]:
     """Every annotation of a shape within an annotation: in unions, containers and aliases."""
-    array = shape_annotation(annotation)
-    if array is not None:
-        yield array
-    for one in _parts(annotation):
-        yield from shapes_in(one)
+    return (one for one in map(shape_annotation, parts_within(annotation)) if one is not None)
 
 
 def shape_annotation(annotation: object) -> type[AbstractArray] | None:
@@ -41,14 +37,22 @@ def is_tensor_class(kind: object) -> bool:
 
 def resolved(annotation: object) -> bool:
     """Whether no part of an annotation is text."""
-    return not isinstance(annotation, str | ForwardRef) and all(map(resolved, _parts(annotation)))
+    return not any(isinstance(one, str | ForwardRef) for one in parts_within(annotation))
 
 
-def _parts(annotation: object) -> tuple[object, ...]:
-    if isinstance(annotation, TypeAliasType):
-        return (annotation.__value__,)
-    origin = get_origin(annotation)
-    return (*get_args(annotation), *_parts(origin)) if isinstance(origin, TypeAliasType) else get_args(annotation)
+def parts_within(annotation: object) -> Iterator[object]:
+    """An annotation and all that it consists of; what an alias stands for once, for it may have itself as a part."""
+    waiting = [annotation]
+    seen: set[TypeAliasType] = set()
+    while waiting:
+        one = waiting.pop()
+        yield one
+        parts = [*get_args(one)]
+        alias = one if isinstance(one, TypeAliasType) else get_origin(one)
+        if isinstance(alias, TypeAliasType) and alias not in seen:
+            seen.add(alias)
+            parts.append(alias.__value__)
+        waiting += reversed(parts)
 
 
 def refuse_text(where: str, annotations: Mapping[str, object], code: CodeType | None = None) -> None:

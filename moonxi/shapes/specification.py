@@ -86,8 +86,8 @@ def is_readable(text: str) -> bool:
 @lru_cache(maxsize=1024)
 def has_expressions(text: str) -> bool:
     """Whether the size of an axis is an expression of names, such as ``2*d``, and is to be solved for one of them."""
-    texts = (_BRACES.sub("0", item.text) for item in read(text))
-    return any(not one.isidentifier() and symbols(parse(one)) for one in texts if one)
+    texts = (_BRACES.sub("_0", item.text) for item in read(text))
+    return any(not one.isidentifier() and symbols(parse(one)) - {"_0"} for one in texts if one)
 
 
 def fits(text: str, shape: Sizes, names: Names, arguments: Mapping[str, object]) -> bool:

@@ -168,3 +168,40 @@ def test_an_axis_that_meets_itself_is_an_error(check: Check) -> None:
         "6: less: (time, 1) and (time,) give (time, time): time meets itself; give both equally many axes",
         "2 errors, 4 functions checked",
     ]
+
+
+def test_any_number_of_arguments_are_two(check: Check) -> None:
+    status, lines = check(
+        """
+        def total[T: mx.Tensor](*parts: Float[T, "n d"], scale: float = 1.0) -> Float[T, "n d"]:
+            return sum(parts[1:], parts[0]) * scale
+
+        def joined[T: mx.Tensor](*parts: Float[T, "n d"], **options: int) -> Float[T, "n d"]:
+            return parts[0].concatenate(*parts[1:], axis=1)
+
+        def unshaped[T: mx.Tensor](*parts: T) -> T:
+            return parts[0]
+        """
+    )
+    assert status == 1
+    assert lines == [
+        "8: note: unshaped is not checked: parts[0] has no shape in its annotation",
+        '6: joined: result: expected Float[T, "n d"], got ShapeTensor[F32] (n, 2*d)',
+        "1 error, 2 functions checked, 1 not checked",
+    ]
+
+
+def test_an_alias_that_has_itself_as_a_part_is_no_obstacle(check: Check) -> None:
+    status, lines = check(
+        """
+        type Json = dict[str, Json] | list[Json] | None
+
+        @dataclass(frozen=True)
+        class Run:
+            settings: Json
+
+        def scaled[T: mx.Tensor](x: Float[T, "n d"], settings: Json, run: Run) -> Float[T, "n d"]:
+            return x
+        """
+    )
+    assert (status, lines) == (0, ["0 errors, 1 function checked"])  # it is None

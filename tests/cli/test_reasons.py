@@ -126,3 +126,35 @@ def test_a_size_that_nothing_determines_does_not_hide_an_error(check: Check) -> 
         "14: NameError: name 'undefined' is not defined",
         "1 error, 2 functions checked",
     ]
+
+
+def test_an_operation_that_shapes_do_not_have_is_named(check: Check) -> None:
+    status, lines = check(
+        """
+        from typing import Protocol, Self, runtime_checkable
+
+        @runtime_checkable
+        class Sortable(mx.Tensor, Protocol):
+            def bitonic(self) -> Self: ...
+
+        def sorted_rows[T: Sortable](x: Float[T, "n d"]) -> Float[T, "n d"]:
+            return x.bitonic()
+
+        @dataclass(frozen=True)
+        class Sorted[T: Sortable](nn.Module[T]):
+            gain: Float[T, " d"]
+
+            @classmethod
+            def init(cls, size: int, *, like: T) -> "Sorted[T]":
+                return cls(like.ones((size,)))
+
+            def forward(self, x: Float[T, "n d"]) -> Float[T, "n d"]:
+                return (x * self.gain).bitonic()
+        """
+    )
+    assert status == 2
+    assert lines == [
+        "8: note: sorted_rows is not checked: it is for a Sortable, and there is none of shapes alone",
+        "19: note: Sorted.forward is not checked: Sorted is for a Sortable, and there is none of shapes alone",
+        "0 errors, 0 functions checked, 2 not checked",
+    ]

@@ -227,6 +227,18 @@ def test_what_only_jaxtyping_reads_is_left_to_it() -> None:
         Odd().forward(host.zeros((5,)), host.zeros((5, 10)))
 
 
+type Nested = list[Nested] | int
+
+
+def test_an_alias_may_have_itself_as_a_part() -> None:
+    @dataclass(frozen=True)
+    class Configured(nn.Layer):
+        def forward[T: mx.Tensor](self, x: Float[T, "2*n"], settings: Nested, /) -> Float[T, "n"]:
+            return x[::2]
+
+    assert Configured().forward(host.zeros((4,)), [1, [2]]).shape == (2,)
+
+
 def test_classes_and_element_types_are_checked_beside_expressions() -> None:
     @dataclass(frozen=True)
     class Mixed(nn.Layer):

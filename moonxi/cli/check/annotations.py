@@ -7,7 +7,7 @@ from types import NoneType, UnionType
 from typing import Literal, TypeAliasType, TypeVar, Union, get_args, get_origin
 
 from moonxi.nn import Eval, Layer
-from moonxi.nn.annotations import ShapeAnnotation, is_tensor_class, shapes_in
+from moonxi.nn.annotations import ShapeAnnotation, is_tensor_class, parts_within, shape_annotation, shapes_in
 from moonxi.shape_tensor import ShapeTensor
 from moonxi.shapes import specification
 from moonxi.traits import Labels, Mask
@@ -83,14 +83,19 @@ def flattened(annotation: object) -> list[object]:
 
 def mentions_tensors(annotation: object) -> bool:
     """Whether a value of this annotation holds tensors."""
-    if any(shapes_in(annotation)) or (isinstance(annotation, TypeVar) and _is_of_tensors(annotation)):
-        return True
-    if isinstance(annotation, TypeAliasType):
-        return mentions_tensors(annotation.__value__)
+    return any(map(_is_of_tensors, parts_within(annotation)))
+
+
+def _is_of_tensors(annotation: object) -> bool:
+    if isinstance(annotation, TypeVar):
+        return _stands_for_tensors(annotation)
     origin = get_origin(annotation) or annotation
-    if is_layer(annotation) or origin in (Labels, Mask) or is_tensor_class(origin):
-        return True
-    return any(map(mentions_tensors, get_args(annotation)))
+    return (
+        shape_annotation(annotation) is not None
+        or is_layer(annotation)
+        or origin in (Labels, Mask)
+        or is_tensor_class(origin)
+    )
 
 
 def is_layer(annotation: object) -> bool:
@@ -99,12 +104,21 @@ def is_layer(annotation: object) -> bool:
     return isinstance(origin, type) and issubclass(origin, Layer)
 
 
-def _is_of_tensors(parameter: TypeVar) -> bool:
+def _stands_for_tensors(parameter: TypeVar) -> bool:
     """Whether a type parameter stands for tensor classes: its bound is a trait."""
     try:
         return parameter.__bound__ is not None and isinstance(ShapeTensor(()), parameter.__bound__)
     except TypeError:  # a bound that no object can be asked for
         return False
+
+
+def wants_more(generic: object) -> str | None:
+    """The name of the bound of a type parameter, if it asks for operations that shapes alone do not have."""
+    for one in getattr(generic, "__type_params__", ()):
+        bound = one.__bound__ if isinstance(one, TypeVar) else None
+        if isinstance(bound, type) and hasattr(bound, "stop_gradient") and not isinstance(ShapeTensor(()), bound):
+            return bound.__name__
+    return None
 
 
 def spelled(annotation: object) -> str:

@@ -5,6 +5,7 @@ from dataclasses import MISSING, fields, is_dataclass
 from inspect import Parameter, isabstract, signature
 from typing import TypeVar
 
+from moonxi.cli.check.annotations import wants_more
 from moonxi.cli.check.samples import NeedsNumbers, Samples, Unmade
 from moonxi.cli.check.sizes import Kind
 from moonxi.errors import OptionError
@@ -25,6 +26,8 @@ def made(cls: type[Layer], samples: Samples) -> Layer:
     """A layer of this class. Raises `Unmade` if neither its ``init`` nor its fields say how."""
     if isabstract(cls):
         raise Unmade(f"{cls.__name__} is abstract")
+    if bound := wants_more(cls):
+        raise Unmade(f"{cls.__name__} is for a {bound}, and there is none of shapes alone")
     reasons: list[str] = []
     numbers = False
     for make in (_initialised, _from_fields) if callable(getattr(cls, "init", None)) else (_from_fields,):

@@ -99,6 +99,8 @@ class Samples:
             raise Unmade(f"{one.name} has no annotation")
         try:
             value = self.make(one.annotation, one.name)
+        except RecursionError:
+            raise Unmade(f"no value can be made for {one.name}, whose type has itself as a part") from None
         except Unmade:
             if one.default is one.empty:
                 raise

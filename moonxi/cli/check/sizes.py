@@ -142,7 +142,9 @@ class Sizes:
         match self._kinds.get(name, Kind.FREE):
             case Kind.OPEN | Kind.OPTION:
                 depends = any(self._kinds.get(other) is Kind.FREE for other in unknowns(value))
-                return not depends and value not in self._given(Kind.FREE)
+                # A number that NumPy gave back is perhaps not what it is named: a size of a model may be any such.
+                given = self._given(Kind.FREE, *([Kind.NAMED] if self._kinds[name] is Kind.OPTION else []))
+                return not depends and value not in given
             case Kind.CHOSEN:
                 return value in self.stated.numbers
             case Kind.NAMED:

@@ -8,7 +8,7 @@ from math import prod
 from moonxi import shapes
 from moonxi.autodiff import Grad, variable
 from moonxi.cli.check import layers
-from moonxi.cli.check.annotations import is_layer, mentions_tensors, stated
+from moonxi.cli.check.annotations import is_layer, mentions_tensors, stated, wants_more
 from moonxi.cli.check.guesses import ForModel
 from moonxi.cli.check.samples import NoGuess, Samples, Unmade
 from moonxi.cli.check.sizes import Again, Kind, Sizes
@@ -50,6 +50,8 @@ class Trial:
         sizes.stated = stated(one.annotation for one in subject.parameters)
         samples = Samples(sizes, layers.build, sizes.stated.leading, self.choice, integers=Kind.OPTION)
         given: list[object] = []
+        if trait := wants_more(subject.function):
+            raise Unmade(f"it is for a {trait}, and there is none of shapes alone")
         if subject.owner is not None:
             # Whoever makes the layer chooses what its init asks for: not the code of its methods.
             kind = Kind.CHOSEN if callable(getattr(subject.owner, "init", None)) else Kind.OPEN
@@ -61,6 +63,8 @@ class Trial:
             raise Unmade("it takes no tensors but those that it makes or a model has")
         options: dict[str, object] = {}
         for one in subject.parameters:
+            if one.kind is one.VAR_POSITIONAL and mentions_tensors(one.annotation):
+                given += [samples.make(one.annotation, f"{one.name}[{place}]") for place in (0, 1)]
             if one.kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD):
                 continue
             value = samples.parameter(one)
