@@ -120,8 +120,9 @@ def test_random_programs_run_as_formulas() -> None:
 @pytest.mark.parametrize("architecture", ["sm_80", "sm_90"])
 @pytest.mark.parametrize("element", ELEMENTS)
 def test_a_generated_kernel_compiles(element: Any, architecture: str) -> None:
-    code = formula_source.source(EVERY, element)
-    assert compiled(code, architecture, ("--std=c++17", "--fmad=false")) == ""
+    for lanes in {1, 16 // element.itemsize if element.itemsize <= 4 else 1}:
+        code = formula_source.source(EVERY, element, lanes)
+        assert compiled(code, architecture, ("--std=c++17", "--fmad=false")) == ""
 
 
 def test_a_generated_kernel_can_be_read() -> None:
@@ -140,33 +141,63 @@ def test_a_generated_kernel_can_be_read() -> None:
     assert (
         formula_source.kernel(formula)
         == """
-KERNEL formula(IN_PLACE Pack pack) {
-    u64 members = pack.word[0], chunks = pack.word[1], member = 0;
-    for (u64 chunk = blockIdx.x; chunk < chunks; chunk += gridDim.x) {
-        while (member + 1 < members && pack.word[3 + member] <= chunk) member++;
-        const u64* own = pack.word + 2 + members + member * 11;
-        u64 begin = (chunk - pack.word[2 + member]) * CHUNK, end = min(begin + CHUNK, own[0]);
-        const T* x0 = (const T*)own[1];
-        const T* x1 = (const T*)own[2];
-        A v1 = load(x1[0]);
-        const T* x2 = (const T*)own[3];
-        const u8* x3 = (const u8*)own[4];
-        T* y0 = (T*)own[5];
-        u8* y1 = (u8*)own[6];
-        A total0 = 0;
-        for (u64 i = begin + threadIdx.x; i < end; i += blockDim.x) {
-            A v0 = load(x0[i]);
-            A v2 = load(x2[along(i, own + 8)]);
-            bool v3 = x3[i] != 0;
+struct Member {
+    const u64* own;
+    const T* x0;
+    const T* x1;
+    A v1;
+    const T* x2;
+    const u8* x3;
+    T* y0;
+    u8* y1;
+    A total0;
+
+    DEVICE Member(const u64* own) : own(own) {
+        x0 = (const T*)own[1];
+        x1 = (const T*)own[2];
+        v1 = load(x1[0]);
+        x2 = (const T*)own[3];
+        x3 = (const u8*)own[4];
+        y0 = (T*)own[5];
+        y1 = (u8*)own[6];
+        total0 = 0;
+    }
+    template <int N> DEVICE void at(u64 i) {
+        A here0[N];
+        take(x0 + i, here0);
+        bool here3[N];
+        take(x3 + i, here3);
+        A there0[N];
+        bool there1[N];
+        for (int n = 0; n < N; n++) {
+            A v0 = here0[n];
+            A v2 = load(x2[along(i + n, own + 8)]);
+            bool v3 = here3[n];
             A v4 = rounded(multiply_of(v0, v1));
             A v5 = rounded(add_of(v4, v2));
             A v6 = v3 ? v5 : (A)(0x0.0p+0);
             bool v7 = greater_of(v6, (A)(INFINITY));
-            keep(v6, y0[i]);
-            y1[i] = v7;
+            there0[n] = v6;
+            there1[n] = v7;
             total0 += v4;
         }
-        add_up(total0, (A*)own[7] + chunk);
+        put(y0 + i, there0);
+        put(y1 + i, there1);
+    }
+};
+
+KERNEL formula(IN_PLACE Pack pack) {
+    u64 members = pack.word[0], chunks = pack.word[1], number = 0;
+    for (u64 chunk = blockIdx.x; chunk < chunks; chunk += gridDim.x) {
+        while (number + 1 < members && pack.word[3 + number] <= chunk) number++;
+        const u64* own = pack.word + 2 + members + number * 11;
+        u64 begin = (chunk - pack.word[2 + number]) * CHUNK, end = min(begin + CHUNK, own[0]);
+        Member member(own);
+        for (u64 i = begin + threadIdx.x * LANES; i < end; i += blockDim.x * LANES) {
+            if (i + LANES <= end) member.at<LANES>(i);
+            else for (u64 rest = i; rest < end; rest++) member.at<1>(rest);
+        }
+        add_up(member.total0, (A*)own[7] + chunk);
     }
 }
 """

@@ -75,8 +75,7 @@ def operands_of(like: Any, formula: Formula, given: int, shape: tuple[int, ...],
 def last(x: Any) -> Any:
     """The same tensor with its channels last in memory."""
     rank = len(x.shape)
-    order = (0, *range(2, rank), 1)
-    copy = x.permute(order) + 0.0
+    copy = x.from_host(np.ascontiguousarray(np.moveaxis(x.to_host(), 1, -1)))
     return copy.permute((0, rank - 1, *range(1, rank - 1)))
 
 
@@ -93,9 +92,9 @@ def close(mine: Any, theirs: Any, element: Any) -> None:
     assert np.abs(host(mine) - theirs).max() <= TOLERANCE[element] * scale
 
 
-@pytest.fixture(params=["one kernel", "two kernels"])
+@pytest.fixture(params=["one kernel", "three kernels"])
 def form(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    if request.param == "two kernels":
+    if request.param == "three kernels":
         monkeypatch.setattr(norms, "_CACHED", 0)
     norms._way.cache_clear()
 
@@ -165,15 +164,15 @@ def test_gradients_of_batch_norms_come_from_a_formula(element: Any, name: str) -
 
 @pytest.mark.gpu
 @pytest.mark.usefixtures("form")
-@pytest.mark.parametrize("outlier", [0.0, 1e4])
-def test_a_mean_far_from_zero_and_a_first_element_far_from_the_mean_cost_no_digits(outlier: float) -> None:
+def test_a_mean_far_from_zero_and_a_first_element_far_from_it_cost_no_digits() -> None:
     like = gpu_or_skip(F32)()
-    values = np.random.default_rng(0).normal(1000.0, 1.0, (4096, 8)).astype(np.float32)
-    values[0] += outlier
-    ones = like.ones((8,))
-    _, mean, variance = like.normalised(Norms((EPS,), PLAIN), [like.from_host(values), ones, ones])
-    np.testing.assert_allclose(host(mean), values.astype(np.float64).mean(0), rtol=3e-6)
-    np.testing.assert_allclose(host(variance), values.astype(np.float64).var(0), rtol=1e-4)
+    for rows, outlier in ((4096, 0.0), (64, 1e4)):
+        values = np.random.default_rng(0).normal(1000.0, 1.0, (rows, 8)).astype(np.float32)
+        values[0] += outlier
+        ones = like.ones((8,))
+        _, mean, variance = like.normalised(Norms((EPS,), PLAIN), [like.from_host(values), ones, ones])
+        np.testing.assert_allclose(host(mean), values.astype(np.float64).mean(0), rtol=3e-6)
+        np.testing.assert_allclose(host(variance), values.astype(np.float64).var(0), rtol=1e-4)
 
 
 @nvrtc_is_missing
@@ -203,19 +202,19 @@ struct Work {
     const u8* x2;
     T* y0;
 
+    struct Others { A x0[LANES]; A x1[LANES]; bool x2[LANES]; };
+    DEVICE void read(u64 i, Others& others) const {
+        take(x0 + i, others.x0);
+        take(x1 + i, others.x1);
+        take(x2 + i, others.x2);
+    }
     template <bool KEEP>
-    DEVICE void formula(u64 i, A (&gradient)[LANES]) const {
-        A here0[LANES];
-        take(x0 + i, here0);
-        A here1[LANES];
-        take(x1 + i, here1);
-        bool here2[LANES];
-        take(x2 + i, here2);
+    DEVICE void formula(u64 i, const Others& others, A (&gradient)[LANES]) const {
         A there0[LANES];
         for (int n = 0; n < LANES; n++) {
-            A v0 = here0[n];
-            A v1 = here1[n];
-            bool v2 = here2[n];
+            A v0 = others.x0[n];
+            A v1 = others.x1[n];
+            bool v2 = others.x2[n];
             A v3 = rounded(add_of(v0, v1));
             A v4 = v2 ? v3 : (A)(0x0.0p+0);
             there0[n] = v4;

@@ -24,38 +24,56 @@ def width(formula: Formula) -> int:
     return 1 + addresses + 3 * formula.kinds.count(Kind.AXIS)
 
 
-def source(formula: Formula, element: type[DType]) -> str:
-    """The complete source, with the kernel ``formula``; it includes no header."""
-    return sources.begun(element, sources.FORMULA) + kernel(formula)
+def source(formula: Formula, element: type[DType], lanes: int) -> str:
+    """The complete source, with the kernel ``formula``, whose threads take ``lanes`` elements at a time, 1 or VECTOR of
+    kernels/lanes.cuh; it includes no header."""
+    return sources.begun(element, sources.FORMULA) + f"const int LANES = {lanes};\n" + kernel(formula)
 
 
 def kernel(formula: Formula) -> str:
     """The kernel alone: it begins with where everything lies, and goes on with one line for each operation."""
-    before: list[str] = []
-    within: list[str] = []
     count = len(formula.kinds)
     axes = 1 + count + len(formula.results) + len(formula.sums)
+    members: list[str] = []
+    places: list[str] = []
+    reads: list[str] = []
+    within: list[str] = []
+    writes: list[str] = []
     for number, (kind, is_mask) in enumerate(zip(formula.kinds, formula.masks, strict=True)):
         memory, arithmetic = ("u8", "bool") if is_mask else ("T", "A")
-        before.append(f"const {memory}* x{number} = (const {memory}*)own[{1 + number}];")
-        place = {Kind.EACH: "i", Kind.ONE: "0", Kind.AXIS: f"along(i, own + {axes})"}[kind]
-        axes += 3 * (kind is Kind.AXIS)
-        line = f"{arithmetic} v{number} = " + (f"x{number}[{place}] != 0;" if is_mask else f"load(x{number}[{place}]);")
-        (before if kind is Kind.ONE else within).append(line)
+        members.append(f"const {memory}* x{number};")
+        places.append(f"x{number} = (const {memory}*)own[{1 + number}];")
+        if kind is Kind.EACH:
+            reads.append(f"{arithmetic} here{number}[N];")
+            reads.append(f"take(x{number} + i, here{number});")
+            within.append(f"{arithmetic} v{number} = here{number}[n];")
+        elif kind is Kind.ONE:
+            members.append(f"{arithmetic} v{number};")
+            places.append(f"v{number} = load(x{number}[0]){' != 0' if is_mask else ''};")
+        else:
+            place = f"x{number}[along(i + n, own + {axes})]"
+            within.append(f"{arithmetic} v{number} = load({place}){' != 0' if is_mask else ''};")
+            axes += 3
     within += [assignment(step, count + number) for number, step in enumerate(formula.steps)]
     for number, value in enumerate(formula.results):
-        memory = "u8" if formula.is_mask(value) else "T"
-        before.append(f"{memory}* y{number} = ({memory}*)own[{1 + count + number}];")
-        within.append(f"y{number}[i] = v{value};" if memory == "u8" else f"keep(v{value}, y{number}[i]);")
+        memory, arithmetic = ("u8", "bool") if formula.is_mask(value) else ("T", "A")
+        members.append(f"{memory}* y{number};")
+        places.append(f"y{number} = ({memory}*)own[{1 + count + number}];")
+        reads.append(f"{arithmetic} there{number}[N];")
+        within.append(f"there{number}[n] = v{value};")
+        writes.append(f"put(y{number} + i, there{number});")
     after = []
     for number, value in enumerate(formula.sums):
-        before.append(f"A total{number} = 0;")
+        members.append(f"A total{number};")
+        places.append(f"total{number} = 0;")
         within.append(f"total{number} += v{value};")
-        after.append(f"add_up(total{number}, (A*)own[{1 + count + len(formula.results) + number}] + chunk);")
-    return _TEXT.format(
-        width=width(formula), before="\n        ".join(before), within="\n            ".join(within),
-        after="".join(f"\n        {line}" for line in after),
-    )  # fmt: skip
+        place = f"(A*)own[{1 + count + len(formula.results) + number}] + chunk"
+        after.append(f"add_up(member.total{number}, {place});")
+    parts = [members, places, reads, within, writes, after]
+    indents = [4, 8, 8, 12, 8, 8]
+    lines = ["".join(f"{' ' * deep}{line}\n" for line in part) for part, deep in zip(parts, indents, strict=True)]
+    names = ("members", "places", "reads", "within", "writes", "after")
+    return _TEXT.format(width=width(formula), **dict(zip(names, lines, strict=True)))
 
 
 class Operation(Protocol):
@@ -68,17 +86,29 @@ class Operation(Protocol):
 
 
 _TEXT: Final = """
+struct Member {{
+    const u64* own;
+{members}
+    DEVICE Member(const u64* own) : own(own) {{
+{places}    }}
+    template <int N> DEVICE void at(u64 i) {{
+{reads}        for (int n = 0; n < N; n++) {{
+{within}        }}
+{writes}    }}
+}};
+
 KERNEL formula(IN_PLACE Pack pack) {{
-    u64 members = pack.word[0], chunks = pack.word[1], member = 0;
+    u64 members = pack.word[0], chunks = pack.word[1], number = 0;
     for (u64 chunk = blockIdx.x; chunk < chunks; chunk += gridDim.x) {{
-        while (member + 1 < members && pack.word[3 + member] <= chunk) member++;
-        const u64* own = pack.word + 2 + members + member * {width};
-        u64 begin = (chunk - pack.word[2 + member]) * CHUNK, end = min(begin + CHUNK, own[0]);
-        {before}
-        for (u64 i = begin + threadIdx.x; i < end; i += blockDim.x) {{
-            {within}
-        }}{after}
-    }}
+        while (number + 1 < members && pack.word[3 + number] <= chunk) number++;
+        const u64* own = pack.word + 2 + members + number * {width};
+        u64 begin = (chunk - pack.word[2 + number]) * CHUNK, end = min(begin + CHUNK, own[0]);
+        Member member(own);
+        for (u64 i = begin + threadIdx.x * LANES; i < end; i += blockDim.x * LANES) {{
+            if (i + LANES <= end) member.at<LANES>(i);
+            else for (u64 rest = i; rest < end; rest++) member.at<1>(rest);
+        }}
+{after}    }}
 }}
 """
 

@@ -12,9 +12,11 @@ from moonxi.backends.cupy.memory import DeviceArray, Space
 from moonxi.backends.cupy.pending import Pending
 from moonxi.formulas import Formula, Kind, Step, Term
 
-_CHUNK, _WORDS = 1024, 500
+_CHUNK, _WORDS = 2048, 500
 """As in kernels/formula.cuh: the elements that a block takes at a time, and the words of a pack."""
 _THREADS = (256, 1)
+_BYTES = 16
+"""What a thread reads at a time, where all of it begins at a multiple of that."""
 
 
 class _Member(NamedTuple):
@@ -36,23 +38,30 @@ def fused(space: Space, formula: Formula, members: Sequence[Sequence[DeviceArray
     pattern = tuple([isinstance(x, Pending) and x.has_factor for x in members[0]])
     if any(pattern):
         formula, members = _factored(formula, pattern, members)
-    kernels = space.formulas.get(formula)
-    if kernels is None:
-        kernels = space.formulas[formula] = _kernels(space, formula)
     whole = [place for place, kind in enumerate(formula.kinds) if kind is Kind.EACH]
     spaces = [space.booleans if is_mask else space for is_mask in formula.masks]
     axes = [place for place, kind in enumerate(formula.kinds) if kind is Kind.AXIS]
     result_spaces = [space.booleans if formula.is_mask(value) else space for value in formula.results]
     found: list[DeviceArray] = []
     prepared: list[_Member] = []
+    addresses = 0
     for given in members:
         operands = _laid(spaces, whole, given)
         like = operands[whole[0]]
         made = [where.like(like) for where in result_spaces]
         words = [like.count, *[x.pointer for x in operands], *[x.pointer for x in made]]
+        for place in whole:
+            addresses |= words[1 + place]
+        for one in made:
+            addresses |= one.pointer
         along = [word for place in axes for word in _along(operands[place], like)]
         prepared.append(_Member(-(-like.count // _CHUNK), words, along, operands))
         found += made
+    width = _BYTES // space.itemsize
+    lanes = width if width > 2 and addresses % _BYTES == 0 else 1
+    kernels = space.formulas.get((formula, lanes))
+    if kernels is None:
+        kernels = space.formulas[formula, lanes] = _kernels(space, formula, lanes)
     sums = len(formula.sums)
     totals = space.empty((len(members), sums)) if sums else None
     most = (_WORDS - 2) // (formula_source.width(formula) + 1)
@@ -68,8 +77,8 @@ def fused(space: Space, formula: Formula, members: Sequence[Sequence[DeviceArray
     ]
 
 
-def _kernels(space: Space, formula: Formula) -> Kernels:
-    return Kernels(space.device, lambda: formula_source.source(formula, space.element), sources.EXACT)
+def _kernels(space: Space, formula: Formula, lanes: int) -> Kernels:
+    return Kernels(space.device, lambda: formula_source.source(formula, space.element, lanes), sources.EXACT)
 
 
 def _laid(spaces: list[Space], whole: list[int], operands: Sequence[DeviceArray]) -> Sequence[DeviceArray]:

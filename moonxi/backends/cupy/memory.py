@@ -102,8 +102,8 @@ class Space:
         self.itemsize = element.itemsize
         self.wide = max(4, element.itemsize)
         """The size of the type that is computed in."""
-        self.formulas: dict[Formula, Kernels] = {}
-        """Kernels that were generated."""
+        self.formulas: dict[tuple[Formula, int], Kernels] = {}
+        """Kernels that were generated, for how many elements a thread takes at a time."""
         self.waves: dict[tuple[Waves, tuple[Strides, ...]], "Compiled"] = {}
         """The same for waves, and the strides of their operands."""
         self.norms: dict[tuple[Norms | NormGradients, int, bool], Kernels] = {}

@@ -10,9 +10,10 @@ from moonxi.norms import NormGradients, Norms
 def source(norms: Norms | NormGradients, element: type[DType], lanes: int, *, alone: bool) -> str:
     """The complete source, whose threads take ``lanes`` channels at a time; it includes no header.
 
-    Its kernels are ``together``, or ``measure`` and ``apply`` which do the same one after the other."""
-    before, shared = (sources.text(name) for name in sources.NORMS)
-    return sources.begun(element, ()) + before + f"#define LANES {lanes}\n" + shared + kernels(norms, alone=alone)
+    Its kernels are ``together``, or ``measure``, ``finish`` and ``apply``, which do the same one after the other."""
+    before, after = sources.NORMS[:2], sources.NORMS[2:]
+    text = sources.begun(element, before) + f"const int LANES = {lanes};\n" + "".join(map(sources.text, after))
+    return text + kernels(norms, alone=alone)
 
 
 def kernels(norms: Norms | NormGradients, *, alone: bool) -> str:
@@ -20,6 +21,8 @@ def kernels(norms: Norms | NormGradients, *, alone: bool) -> str:
     formula, forward = norms.formula, isinstance(norms, Norms)
     given = len(norms.eps) if forward else 0
     members = [f"{'Norm' if forward else 'NormGradient'} norm[NORMS];", "u64 rows, channels, splits;"]
+    others: list[str] = []
+    reads: list[str] = []
     within: list[str] = []
     before: list[str] = []
     after: list[str] = []
@@ -30,9 +33,9 @@ def kernels(norms: Norms | NormGradients, *, alone: bool) -> str:
             continue
         members.append(f"const {memory}* x{number};")
         if kind is Kind.EACH:
-            before.append(f"{arithmetic} here{number}[LANES];")
-            before.append(f"take(x{number} + i, here{number});")
-            within.append(f"{arithmetic} v{number} = here{number}[n];")
+            others.append(f"{arithmetic} x{number}[LANES];")
+            reads.append(f"take(x{number} + i, others.x{number});")
+            within.append(f"{arithmetic} v{number} = others.x{number}[n];")
             continue
         place = "0" if kind is Kind.ONE else f"along(i + n, axis{number})"
         within.append(f"{arithmetic} v{number} = load(x{number}[{place}]){' != 0' if is_mask else ''};")
@@ -45,19 +48,20 @@ def kernels(norms: Norms | NormGradients, *, alone: bool) -> str:
         within.append(f"there{number}[n] = v{value};")
         after.append(f"{'' if forward else 'if (KEEP) '}put(y{number} + i, there{number});")
     if isinstance(norms, Norms):
-        head = "DEVICE void formula(u64 i, const A (&norms)[NORMS][LANES]) const {"
+        head = "DEVICE void formula(u64 i, const Others& others, const A (&norms)[NORMS][LANES]) const {"
         template, name = "", "normalise"
     else:
-        head = "DEVICE void formula(u64 i, A (&gradient)[LANES]) const {"
+        head = "DEVICE void formula(u64 i, const Others& others, A (&gradient)[LANES]) const {"
         template, name = "    template <bool KEEP>\n", "gradients"
         within.append(f"gradient[n] = v{norms.gradient};")
     return _TEXT.format(
         norms=len(norms.eps), members="\n    ".join(members), template=template, head=head,
+        others="".join(f"{line} " for line in others), reads="".join(f"        {line}\n" for line in reads),
         before="".join(f"        {line}\n" for line in before), within="\n            ".join(within),
         after="".join(f"        {line}\n" for line in after),
         kernels="\n".join(
             f"KERNEL {phase}(IN_PLACE Work own) {{ {name}<{phase.upper()}>(own); }}"
-            for phase in (("together",) if alone else ("measure", "apply"))
+            for phase in (("together",) if alone else ("measure", "finish", "apply"))
         ),
     )  # fmt: skip
 
@@ -72,6 +76,9 @@ struct Work {{
     static const int NORMS = {norms};
     {members}
 
+    struct Others {{ {others}}};
+    DEVICE void read(u64 i, Others& others) const {{
+{reads}    }}
 {template}    {head}
 {before}        for (int n = 0; n < LANES; n++) {{
             {within}

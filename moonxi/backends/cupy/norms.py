@@ -1,4 +1,4 @@
-"""Batch norms together with formulas: one kernel, or two where a group of channels is too much for a few blocks."""
+"""Batch norms together with formulas: one kernel, or three where a group of channels is too much for a few blocks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,6 +22,10 @@ _BYTES: Final = 16
 """What a thread reads at a time."""
 _CLUSTER: Final = 8
 """Blocks of a cluster, at most: so many can be had on every GPU that has clusters."""
+_ALONE: Final = 8
+"""Rows of a thread, at most, that a block reads alone: to start a cluster would take as long."""
+_ROWS: Final = 4
+"""Rows of a thread, at least, in a cluster: it reads so many at a time."""
 _CACHED: Final = 1 << 17
 """Bytes that a block goes through twice, at most, for the second time to find them in its cache."""
 _STATISTIC: Final = {True: 3, False: 2}
@@ -49,8 +53,8 @@ def _way(space: Space, rows: int, channels: int, lanes: int, arrays: int) -> _Wa
     groups = -(-vectors // across)
     down = _THREADS // across
     splits = 1
-    most = _CLUSTER if space.device.has_clusters else 1
-    while splits < most and groups * splits * 2 <= processors and rows > splits * down:
+    most = _CLUSTER if space.device.has_clusters and rows > _ALONE * down else 1
+    while splits < most and groups * splits * 2 <= processors and rows > splits * down * _ROWS:
         splits *= 2
     bytes = -(-rows // splits) * across * lanes * space.itemsize * arrays
     if bytes <= _CACHED:
@@ -172,15 +176,17 @@ class _Work:
             rounds = min(way.groups, space.device.most_blocks // cluster)
             kernels.launch_blocks("together", rounds * cluster, threads, self._pack(way, 0), cluster=cluster)
             return
-        numbers = way.splits * way.groups * way.across * way.lanes * _STATISTIC[isinstance(self._norms, Norms)]
+        numbers = (way.splits + 1) * way.groups * way.across * way.lanes * _STATISTIC[isinstance(self._norms, Norms)]
         parts = space.empty((len(self._blocks), numbers), itemsize=space.wide)
         pack = self._pack(way, parts.pointer)
-        for name in ("measure", "apply"):
-            kernels.launch_blocks(name, min(blocks, space.device.most_blocks), threads, pack)
+        most = space.device.most_blocks
+        kernels.launch_blocks("measure", min(blocks, most), threads, pack)
+        kernels.launch_blocks("finish", min(way.groups * way.across * way.lanes, most), threads, pack)
+        kernels.launch_blocks("apply", min(blocks, most), threads, pack)
 
     def _pack(self, way: _Way, parts: int) -> bytes:
         words: list[int] = []
-        bytes = way.splits * way.groups * way.across * way.lanes * self._space.wide
+        bytes = (way.splits + 1) * way.groups * way.across * way.lanes * self._space.wide
         for number, (own, eps) in enumerate(self._blocks):
             mine = parts and parts + number * bytes * _STATISTIC[isinstance(self._norms, Norms)]
             words += [*own, mine, int(np.float64(eps).view(np.int64))]

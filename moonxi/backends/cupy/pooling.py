@@ -9,12 +9,18 @@ from moonxi.backends.cupy.windows import images
 from moonxi.shapes import Pool2d
 from moonxi.traits import Shape
 
+_BYTES: Final = 16
+"""What a thread reads at a time."""
 _NARROW: Final = 1 << 30
 """Elements for which indices of 32 bits are enough, also of what windows see beyond the edge."""
 
 
 def largest(space: Space, x: DeviceArray, pool: Pool2d[int]) -> DeviceArray:
     """The largest in each window, NaN if one is."""
+    if _goes_by_vectors(space, pool, x):
+        out = channels_last(space, pool.shape)
+        _largest_last(space, x, pool, out.pointer, 0, out.count)
+        return out
     return _pooled(space, "largest", x, pool)
 
 
@@ -35,6 +41,8 @@ def first_largest(space: Space, x: DeviceArray, pool: Pool2d[int]) -> DeviceArra
 def largest_grad(space: Space, x: DeviceArray, dy: DeviceArray, pool: Pool2d[int]) -> DeviceArray:
     """The gradient of the images: that of each place goes to the first largest of its window."""
     last = _lies_last(x)
+    if _goes_by_vectors(space, pool, x):
+        return _largest_grad_last(space, x, dy, pool)
     chosen = first_largest(space, x, pool)
     dx = _empty(space, x.shape, last)
     dy = space.laid(dy, chosen.strides)
@@ -61,6 +69,42 @@ def _pooled(space: Space, name: str, x: DeviceArray, pool: Pool2d[int]) -> Devic
     how = images(pool.batch, pool.channels, pool.rows, pool.columns, x.strides)
     space.images.launch(name, out.count, x.pointer, out.pointer, how, last, _narrow(x, out), out.count)
     return out
+
+
+def _goes_by_vectors(space: Space, pool: Pool2d[int], x: DeviceArray) -> bool:
+    """Whether a thread can take several channels at a time."""
+    width = _BYTES // space.itemsize
+    return bool(
+        space.itemsize <= 4
+        and pool.channels % width == 0
+        and pool.rows.kernel * pool.columns.kernel < 255
+        and x.count
+        and _lies_last(x)
+        and _narrow(x)
+        and x.pointer % _BYTES == 0
+    )
+
+
+def _largest_last(space: Space, x: DeviceArray, pool: Pool2d[int], out: int, taps: int, count: int) -> None:
+    """The largest, or where in their windows they are, a byte each."""
+    how = images(pool.batch, pool.channels, pool.rows, pool.columns, x.strides)
+    vectors = count * space.itemsize // _BYTES
+    space.images.launch("largest_last", vectors, x.pointer, out, taps, how, vectors)
+
+
+def _largest_grad_last(space: Space, x: DeviceArray, dy: DeviceArray, pool: Pool2d[int]) -> DeviceArray:
+    dx = channels_last(space, x.shape)
+    dy = space.laid(dy, ordered(dy.shape, (0, 2, 3, 1)))
+    if dy.pointer % _BYTES:
+        copy = space.like(dy)
+        space.copy(dy, copy)
+        dy = copy
+    taps = space.booleans.like(dy)
+    _largest_last(space, x, pool, 0, taps.pointer, taps.count)
+    how = images(pool.batch, pool.channels, pool.rows, pool.columns, dx.strides)
+    vectors = dx.count * space.itemsize // _BYTES
+    space.images.launch("largest_grad_last", vectors, taps.pointer, dy.pointer, dx.pointer, how, vectors)
+    return dx
 
 
 def _narrow(*arrays: DeviceArray) -> int:

@@ -23,13 +23,13 @@ PARTS: dict[str, tuple[str, ...]] = {
     "normalisation": ("folding.cuh", "normalisation.cu"),
     "classes": ("faults.cuh", "classes.cu"),
     "random": ("random.cu",),
-    "images": ("images.cu",),
+    "images": ("lanes.cuh", "images.cu"),
 }
-FORMULA = ("folding.cuh", "functions.cuh", "formula.cuh")
+FORMULA = ("functions.cuh", "lanes.cuh", "formula.cuh")
 """What comes before a generated kernel."""
 WAVES = ("faults.cuh", "functions.cuh", "waves.cuh")
 """What comes before the kernels of waves."""
-NORMS = ("functions.cuh", "norms.cuh")
+NORMS = ("functions.cuh", "lanes.cuh", "statistics.cuh", "norms.cuh")
 """What comes before one with batch norms."""
 EXACT = ("--std=c++17", "--fmad=false")
 """What the compiler is told where each operation is to be rounded for itself."""

@@ -29,3 +29,5 @@ DEVICE void keep(float x, f16& y);
 DEVICE void keep(float x, bf16& y);
 template <int N> DEVICE void read_words(const void* from, unsigned (&words)[N]) { std::memcpy(words, from, 4 * N); }
 template <int N> DEVICE void write_words(void* to, const unsigned (&words)[N]) { std::memcpy(to, words, 4 * N); }
+DEVICE float from_lane(float x, unsigned step) { return x; }
+DEVICE double from_lane(double x, unsigned step) { return x; }

@@ -1,24 +1,26 @@
-// What a generated kernel (formula_source.py) begins with; after folding.cuh and functions.cuh.
+// What a generated kernel (formula_source.py) begins with; after functions.cuh, lanes.cuh and
+// LANES: how many elements a thread takes at a time.
 //
 // A kernel computes one formula for several members, each with arrays of its own. Blocks take chunks of elements, those
 // of the first member first. The words of a pack: how many members and chunks there are, the first chunk of each
 // member, and then the words of each member, the first of which says how many elements it has.
 
-const u64 CHUNK = 1024;
-const int WORDS = 500;
+const u64 CHUNK = 2048;
+const int WORDS = 500, THREADS = 256, WARP = 32;
 
 struct Pack { u64 word[WORDS]; };
 
 // The sum of what the threads of a block have, at an address.
 DEVICE void add_up(A mine, A* out) {
-    __shared__ A shared[THREADS];
-    shared[threadIdx.x] = mine;
+    __shared__ A shared[THREADS / WARP];
+    u32 warps = blockDim.x / WARP;
+    mine = over_lanes(mine, warps ? WARP : 1);
+    if (threadIdx.x % WARP == 0) shared[threadIdx.x / WARP] = mine;
     __syncthreads();
-    for (u32 half = blockDim.x / 2; half; half /= 2) {
-        if (threadIdx.x < half) shared[threadIdx.x] += shared[threadIdx.x + half];
-        __syncthreads();
+    if (threadIdx.x == 0) {
+        for (u32 n = 1; n < warps; n++) mine += shared[n];
+        *out = mine;
     }
-    if (threadIdx.x == 0) *out = shared[0];
     __syncthreads();
 }
 

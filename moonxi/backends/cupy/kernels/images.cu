@@ -96,6 +96,7 @@ template <typename I> struct Seen {
         first = at > reach ? (at - reach + stride - 1) / stride : 0;
     }
     DEVICE bool has(I place) const { return dilation == 1 || (at - place * stride) % dilation == 0; }
+    DEVICE I tap(I place) const { return dilation == 1 ? at - place * stride : (at - place * stride) / dilation; }
 };
 
 // Calls each(n) with every pixel n of an axis that the window at a place sees.
@@ -190,4 +191,73 @@ KERNEL total_grad(const T* dy, T* out, const Images images, i64 channels_last, i
 
 KERNEL total(const T* x, T* out, const Images images, i64 channels_last, i64 narrow, u64 count) {
     BY_SIZE(total_of, x, out, images, channels_last, count);
+}
+
+// The same with the channels last, VECTOR of them a thread, where indices have 32 bits.
+
+// A pixel and its channels, by a number.
+struct Spot {
+    int n, row, column, c;
+    DEVICE Spot(u64 i, int channels, int rows, int columns) {
+        int rest = (int)i, vectors = channels / VECTOR;
+        c = rest % vectors * VECTOR;
+        rest /= vectors;
+        column = rest % columns;
+        rest /= columns;
+        row = rest % rows;
+        n = rest / rows;
+    }
+};
+
+// `taps` gets the places of the largest in their windows, 255 for none; or `out` these themselves.
+KERNEL largest_last(const T* x, T* out, u8* taps, const Images images, u64 count) {
+    int channels = (int)images.channels, width = (int)images.columns.size, across = (int)images.columns.kernel;
+    EACH(i, count) {
+        Spot spot(i, channels, (int)images.rows.count, (int)images.columns.count);
+        const T* image = x + (i64)spot.n * (int)images.rows.size * width * channels + spot.c;
+        A found[VECTOR];
+        u32 best[VECTOR];
+        for (int v = 0; v < VECTOR; v++) { found[v] = -(A)INFINITY; best[v] = 255; }
+        int row = spot.row * (int)images.rows.stride - (int)images.rows.before;
+        for (int kh = 0; kh < (int)images.rows.kernel; kh++, row += (int)images.rows.dilation) {
+            if (row < 0 || row >= (int)images.rows.size) continue;
+            int column = spot.column * (int)images.columns.stride - (int)images.columns.before;
+            for (int kw = 0; kw < across; kw++, column += (int)images.columns.dilation) {
+                if (column < 0 || column >= width) continue;
+                A here[VECTOR];
+                take(image + (row * width + column) * channels, here);
+                for (int v = 0; v < VECTOR; v++)
+                    if (best[v] == 255 || here[v] > found[v] || (is_nan(here[v]) && !is_nan(found[v]))) {
+                        found[v] = here[v];
+                        best[v] = kh * across + kw;
+                    }
+            }
+        }
+        if (taps) put(taps + i * VECTOR, best);
+        else put(out + i * VECTOR, found);
+    }
+}
+
+KERNEL largest_grad_last(const u8* taps, const T* dy, T* out, const Images images, u64 count) {
+    int channels = (int)images.channels, columns = (int)images.columns.count;
+    EACH(i, count) {
+        Spot pixel(i, channels, (int)images.rows.size, (int)images.columns.size);
+        Seen<int> down(images.rows, pixel.row), across(images.columns, pixel.column);
+        int lead = pixel.n * (int)images.rows.count;
+        A total[VECTOR];
+        for (int v = 0; v < VECTOR; v++) total[v] = 0;
+        for (int row = down.last; row >= down.first; row--) {
+            if (!down.has(row)) continue;
+            for (int column = across.last; column >= across.first; column--) {
+                if (!across.has(column)) continue;
+                int at = ((lead + row) * columns + column) * channels + pixel.c;
+                u32 mine = down.tap(row) * (int)images.columns.kernel + across.tap(column), best[VECTOR];
+                A here[VECTOR];
+                take(taps + at, best);
+                take(dy + at, here);
+                for (int v = 0; v < VECTOR; v++) total[v] += best[v] == mine ? here[v] : 0;
+            }
+        }
+        put(out + i * VECTOR, total);
+    }
 }

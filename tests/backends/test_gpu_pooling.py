@@ -1,0 +1,53 @@
+"""Max pooling on the GPU where a thread takes several channels at a time, beside NumPy's."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import moonxi as mx
+from moonxi import shapes
+from moonxi.backends.cupy import pooling
+from moonxi.dtypes import BF16, F16, F32
+from tests.backends.on_gpu import gpu_or_skip
+
+OPTIONS: tuple[dict[str, Any], ...] = (
+    {},
+    {"stride": 2, "padding": 1},
+    {"stride": 1, "padding": 1, "dilation": 2},
+    {"stride": (2, 3), "padding": (0, 1)},
+    {"stride": 2, "padding": 1, "ceil_mode": True},
+)
+
+
+def last(x: Any) -> Any:
+    """The same images with the channels last in memory."""
+    return x.from_host(np.ascontiguousarray(x.to_host().transpose(0, 2, 3, 1))).permute((0, 3, 1, 2))
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("element", [F32, F16, BF16])
+@pytest.mark.parametrize("options", OPTIONS)
+def test_windows_over_several_channels_at_a_time(element: Any, options: dict[str, Any]) -> None:
+    like, cpu = gpu_or_skip(element)(), mx.numpy()
+    for channels in (8, 24):
+        x = last(like.normal((2, channels, 9, 7), mx.Key(channels)))
+        pool = shapes.pool2d("max_pool2d", x.shape, 3, **options)
+        assert pooling._goes_by_vectors(x.space, pool, x.data)
+        y, theirs = x.max_pool2d(3, **options), cpu.from_host(x.to_host()).max_pool2d(3, **options)
+        assert np.array_equal(y.to_host(), theirs.to_host())
+        dy = like.normal(y.shape, mx.Key(1))
+        dx = x.max_pool2d_grad(dy, 3, **options)
+        expected = cpu.from_host(x.to_host()).max_pool2d_grad(cpu.from_host(dy.to_host()), 3, **options).to_host()
+        np.testing.assert_allclose(dx.to_host(), expected, rtol=1e-6 if element is F32 else 2e-2, atol=1e-6)
+
+
+@pytest.mark.gpu
+def test_of_equal_ones_the_first_and_of_numbers_and_nan_nan_gets_the_gradient() -> None:
+    like = gpu_or_skip(F32)()
+    values = np.zeros((1, 4, 4, 4), np.float32)
+    values[0, 1, 1, 1] = np.nan
+    x = last(like.from_host(values))
+    dx = x.max_pool2d_grad(like.ones((1, 4, 2, 2)), 2).to_host()
+    assert dx[0, 0].tolist() == [[1, 0, 1, 0], [0] * 4, [1, 0, 1, 0], [0] * 4]
+    assert dx[0, 1].tolist() == [[0, 0, 1, 0], [0, 1, 0, 0], [1, 0, 1, 0], [0] * 4]
