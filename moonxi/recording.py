@@ -3,7 +3,7 @@
 A tensor class of a device that can has a method ``recording``.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol, runtime_checkable
 
@@ -41,6 +41,17 @@ class Recording(Protocol):
 
     def run(self, inputs: Sequence[object], /) -> list[object] | None:
         """The outputs for inputs like those of the first call; None if this call has to be computed in another way."""
+        ...
+
+    @property
+    def handed(self) -> Mapping[int, int] | None:
+        """For inputs that came out before, by which output they do; None before that is known."""
+        ...
+
+    def run_on(self, inputs: Sequence[Sequence[object]], /) -> list[object]:
+        """The outputs of the last of several runs, which take from each other what is handed on.
+
+        Of the inputs of all runs but the first, those are not looked at."""
         ...
 
     @property

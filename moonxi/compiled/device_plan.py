@@ -61,15 +61,39 @@ class DevicePlan:
 
     def run(self, inputs: Sequence[object]) -> list[object]:
         """The outputs for other inputs."""
+        values = self._values(inputs)
+        given = [values[place] for place in self._taken]
+        found = None if self._recording is None else self._recording.run(given)
+        return self._outputs(interpreted(self.work, given) if found is None else found, values)
+
+    def goes_on(self, going: int) -> bool:
+        """Whether the device knows by now that what goes on from run to run are the first ``going`` inputs."""
+        handed = None if self._recording is None else self._recording.handed
+        if self._recording is None or not handed:
+            return False
+        tensors = [place for place, number in enumerate(self._graph.outputs) if self._graph.specs[number].dtype]
+        known = {self._taken[number]: tensors[output] for number, output in handed.items()}
+        needed = {place for place in self._taken if place < going}
+        return known == {place: place for place in needed}
+
+    def run_on(self, inputs: Sequence[Sequence[object]]) -> list[object]:
+        """The outputs of the last of several runs, if the device knows what goes on from each to the next."""
+        assert self._recording is not None, "what goes on is known"
+        values = [self._values(one) for one in inputs]
+        found = self._recording.run_on([[one[place] for place in self._taken] for one in values])
+        return self._outputs(found, values[-1])
+
+    def _values(self, inputs: Sequence[object]) -> list[object]:
+        """The inputs, and keys that are folded from them."""
         values = [*inputs]
         if self._folds:
             known = dict(zip(self._graph.inputs, inputs, strict=True))
             for node in self._folds:
                 known.update(zip(node.results, computed(node, known), strict=True))
             values += [known[number] for number in self._keys]
-        given = [values[place] for place in self._taken]
-        found = None if self._recording is None else self._recording.run(given)
-        made = interpreted(self.work, given) if found is None else found
+        return values
+
+    def _outputs(self, made: list[object], values: Sequence[object]) -> list[object]:
         for place, source in self._keys_out:
             made.insert(place, values[source])
         return made

@@ -1,11 +1,11 @@
 """`repeat`: many steps at one call, over data that are in memory."""
 
 from collections.abc import Callable, Sequence
-from functools import wraps
+from functools import partial, wraps
 from typing import cast
 
 from moonxi.compiled.building import builder
-from moonxi.compiled.step import compile_as, compiled_of
+from moonxi.compiled.step import compile_as, compiled_of, run_on
 from moonxi.compiled.structure import flattened, is_tensor
 from moonxi.key import Key
 from moonxi.settings import whole
@@ -26,22 +26,37 @@ def repeat[M, S, B, *R](
     whole("repeat", 1, n=n)
     made = compiled_of(step)
 
-    # A loop, and no graph of n steps: its size would grow with n, while all that a replay costs besides the operations
-    # is a few microseconds.
+    # A device that records takes many steps at one launch, once it has seen what goes on from step to step. Elsewhere
+    # this is a loop: all that a replay costs besides the operations is a few microseconds.
     @wraps(step)
     def run(model: M, state: S, data: B, key: Key, /) -> tuple[M, S, *R]:
         found, structure = flattened(data, "the data")
         build = builder(structure)
         cut = [_cut(leaf, n) if is_tensor(leaf) else [leaf] * n for leaf in found.leaves]
+        batches = [cast(B, build(leaves)) for leaves in zip(*cut, strict=True)]  # of the structure of the data
+        keys = [key.fold(number) for number in range(n)]
         rest: tuple[*R] | None = None
-        for number, leaves in enumerate(zip(*cut, strict=True)):
-            batch = cast(B, build(leaves))  # of the structure of the data
-            model, state, *others = made(model, state, batch, key.fold(number))
+        done = 0
+        while done < n:
+            first = model, state, batches[done], keys[done]
+            # The device knows after two calls.
+            result = (
+                run_on(made, first, partial(_others, first, batches, keys, done), 2) if done < min(3, n - 1) else None
+            )
+            model, state, *others = made(*first) if result is None else cast(tuple[M, S, *R], result)  # of the step
             rest = cast(tuple[*R], tuple(others))
+            done = done + 1 if result is None else n
         assert rest is not None, "n is positive"
         return (model, state, *rest)
 
     return compile_as(run, made)
+
+
+def _others[B](
+    first: tuple[object, ...], batches: Sequence[B], keys: Sequence[Key], done: int
+) -> Sequence[tuple[object, ...]]:
+    """The calls after the first."""
+    return [(*first[:2], *one) for one in zip(batches[done + 1 :], keys[done + 1 :], strict=True)]
 
 
 def _cut(leaf: object, n: int) -> Sequence[object]:

@@ -24,6 +24,11 @@ class Replay:
 
     run: Callable[[Sequence[object]], Sequence[object]]
     """From the inputs to the outputs; one call at a time."""
+    goes_on: Callable[[int], bool] = lambda going: False
+    """Whether several runs can be done at once, of each of which so many of the first inputs are the first outputs of
+    the one before."""
+    run_on: Callable[[Sequence[Sequence[object]]], Sequence[object]] = lambda inputs: ()
+    """The outputs of the last of these runs."""
     fusions: tuple[int, ...] = ()
     memory: Callable[[], int] = lambda: 0
     layouts: Mapping[int, Order] = field(default_factory=dict)
@@ -55,7 +60,9 @@ def first_replay(
             graph, {spec_of(one).dtype or DType: one for one in inputs if is_tensor(one)}, FROM_ARRAYS
         )
         recorded = DevicePlan(graph, recording, outputs, without)
-        return Replay(recorded.run, recorded.fusions, lambda: recorded.bytes), outputs
+        return Replay(
+            recorded.run, recorded.goes_on, recorded.run_on, recorded.fusions, lambda: recorded.bytes
+        ), outputs
     if not hasattr(backend, "kernel"):
         return Replay(lambda inputs: interpreted(graph, inputs)), interpreted(graph, inputs)
     orders: dict[int, Order] = {}
@@ -70,5 +77,12 @@ def first_replay(
 
     interpreted(graph, inputs, look)
     plan = HostPlan(graph, backend, without, orders)
-    replay = Replay(plan.run, plan.fusions, lambda: plan.peak_bytes, orders, plan.together, plan.source)
+    replay = Replay(
+        plan.run,
+        fusions=plan.fusions,
+        memory=lambda: plan.peak_bytes,
+        layouts=orders,
+        together=plan.together,
+        source=plan.source,
+    )
     return replay, plan.run(inputs)

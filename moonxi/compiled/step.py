@@ -2,7 +2,7 @@
 
 import inspect
 import threading
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import wraps
 from time import perf_counter
@@ -79,6 +79,29 @@ class _Compiled:
             if not any(isinstance(one, TracedTensor | Grad) for one in tensors):
                 return self._first_call(found, structure, tensors)
         return self._step(*positional, **named)  # under differentiation it is plain Python too
+
+    def run_on(
+        self, call: tuple[object, ...], others: Callable[[], Sequence[tuple[object, ...]]], going: int
+    ) -> object:
+        """What the last of several calls gives, of each of which the first ``going`` arguments are these results of the
+        one before; in ``others`` they stand as in the first call. None if that cannot be had at once."""
+        if _here.tracing:
+            return None
+        with self._lock:
+            for program in self._programs:
+                leaves = program.matches(((*self._bound, *call), {}))
+                if leaves is None or not program.surroundings.match():
+                    continue
+                found, _ = flattened((*self._bound, *call[:going]), "the arguments")
+                if not program.replay.goes_on(len(found.leaves)):
+                    return None
+                matched = [program.matches(((*self._bound, *one), {})) for one in others()]
+                rest = [one for one in matched if one is not None]
+                if len(rest) < len(matched):
+                    return None
+                program.replays += 1 + len(rest)
+                return program.build(program.replay.run_on([leaves, *rest]))
+        return None
 
     def _first_call(self, found: Found, structure: Structure, tensors: list[object]) -> object:
         classes = list(dict.fromkeys(map(type, tensors)))
@@ -190,6 +213,17 @@ def compile_as[F: Callable[..., object]](function: F, step: Callable[..., object
     """The function, which reports what ``step`` does, as that is what it calls."""
     _compiled[function] = _compiled[step]
     return function
+
+
+def run_on(
+    step: Callable[..., object],
+    call: tuple[object, ...],
+    others: Callable[[], Sequence[tuple[object, ...]]],
+    going: int,
+    /,
+) -> object:
+    """What the last of several calls of a compiled step gives: see `_Compiled.run_on`."""
+    return _compiled[step].run_on(call, others, going)
 
 
 def compile_report(step: Callable[..., object], /) -> CompileReport:

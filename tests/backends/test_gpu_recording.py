@@ -13,6 +13,7 @@ import moonxi as mx
 from examples.mnist import Mlp, loss
 from moonxi import nn, optim
 from moonxi.backends.cupy import GpuTensor, plans, tuning
+from moonxi.backends.cupy.recording import CudaRecording
 from moonxi.compiled import Pass
 from moonxi.dtypes import BF16, F32, F64, DType
 from moonxi.errors import LabelError
@@ -356,3 +357,50 @@ def test_another_library_gets_an_address_that_is_never_written_to_again(gpu: Gpu
         assert np.array_equal(weight.to_host(), before)
         assert np.array_equal(view.to_host(), before.reshape(-1)[1:])
     assert graphs(compiled) == 1
+
+
+@pytest.mark.parametrize("n", [2, 5, 70])
+def test_many_steps_are_one_launch_and_give_what_they_give_one_by_one(
+    gpu: Gpu, n: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at_once: list[int] = []
+    run_on = CudaRecording.run_on
+
+    def counted(recording: CudaRecording, inputs: Any) -> list[object]:
+        at_once.append(len(inputs))
+        return run_on(recording, inputs)
+
+    monkeypatch.setattr(CudaRecording, "run_on", counted)
+
+    def noisy(model: Model, state: State, batch: mx.Labelled[Gpu], key: mx.Key) -> tuple[Model, State, Gpu]:
+        return step(model, state, mx.Labelled(batch.x + batch.x.normal(batch.x.shape, key) * 0.1, batch.labels), key)
+
+    fused = compiled_for(gpu, noisy)
+    epoch, one_by_one = mx.repeat(fused, n), compiled_for(gpu, noisy)
+    model = expected = Mlp.init(gpu, mx.Key(0))
+    state = other = OPTIMIZERS[gpu.dtype].init(model)
+    kept: list[Any] = []
+    for number in range(3):
+        data = mx.Labelled(gpu.uniform((n * 2, 784), mx.Key(number)), gpu.labels(np.arange(n * 2) * (number + 1) % 10))
+        before = model
+        copies = bits(before)
+        model, state, value = epoch(model, state, data, mx.Key(number))
+        kept.append((model, bits(model)))
+        losses = []
+        parts = [mx.Labelled(data.x[2 * k : 2 * k + 2], data.labels[2 * k : 2 * k + 2]) for k in range(n)]
+        for place, part in enumerate(parts):
+            expected, other, theirs = one_by_one(expected, other, part, mx.Key(number).fold(place))
+            losses.append(theirs.item())
+        check(np.array(value.item(), found_type(gpu)), losses[-1])
+        check(model, expected)
+        assert all(map(np.array_equal, bits(before), copies))
+    for old, copied in kept:
+        assert all(map(np.array_equal, bits(old), copied))
+    last = batch_of(gpu, 1)
+    last = mx.Labelled(last.x[:2], last.labels[:2])
+    again, _, _ = fused(model, state, last, mx.Key(9))  # from there on one by one
+    right, _, _ = one_by_one(expected, other, last, mx.Key(9))
+    check(again, right)
+    assert mx.compile_report(epoch).traces[0].replays == 3 * n  # and one that was traced, and one by itself
+    assert at_once == [n - 2, n, n][n == 2 :]
+    assert graphs(epoch) == 1

@@ -1,6 +1,6 @@
 """An array of the host that is compiled as a tensor of a device is: it computes formulas, and repeats a program."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Any, Self
@@ -73,6 +73,10 @@ class Repeated:
     """A program that is run each time."""
 
     bytes = 1
+    handed: Mapping[int, int] | None = None
+
+    def run_on(self, inputs: Sequence[Sequence[object]], /) -> list[object]:
+        raise AssertionError("nothing is handed on")
 
     def __init__(self, program: Program, branches: int) -> None:
         self._program, self._branches = program, branches

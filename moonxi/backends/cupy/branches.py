@@ -76,6 +76,11 @@ class Branches:
         return sum(branch.pool.total_bytes() for branch in self._all)
 
     @property
+    def stream(self) -> "Stream":
+        """The first."""
+        return self._all[0].stream
+
+    @property
     def calls(self) -> cublas.Calls:
         """The products on the first stream."""
         return self._all[0].calls

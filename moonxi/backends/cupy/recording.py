@@ -6,12 +6,12 @@ Results are given out where they are: see `moonxi.backends.cupy.lease`. Memory w
 """
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter, itemgetter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,10 @@ type Tensor = CudaTensor[Floating]
 
 _DATA, _POINTER, _STRIDES = attrgetter("data"), attrgetter("pointer"), attrgetter("strides")
 """What is asked of hundreds of tensors at each call."""
+_RUNS: Final = 64
+_NODES: Final = 4000
+_BYTES: Final = 64 << 20
+"""Of a graph of several runs at most: the runs, their operations, and the bytes that are brought for them."""
 _PIECES: Final = 20
 """Arrays that one kernel brings to where a graph reads them."""
 
@@ -55,6 +59,8 @@ class CudaRecording:
         self._space = space
         self._given: list[Given] = []
         """For each graph."""
+        self._many: _Many | None = None
+        self._operations = 0
 
     @property
     def bytes(self) -> int:
@@ -79,19 +85,61 @@ class CudaRecording:
                     stacklevel=2,
                 )
                 return None
+        stream = self._on_stream()
+        place = self._take(inputs)
+        self._given[place].take_back()
+        self._bring(inputs, self._copied, self._words)
+        self._graphs[place].launch()
+        self._last_stream = stream
+        return self._results(place)
+
+    @property
+    def handed(self) -> Mapping[int, int] | None:
+        """For inputs that came out before, by which output they do; None before the recording is made."""
+        return dict(self._handed) if self._graphs else None
+
+    def run_on(self, inputs: Sequence[Sequence[object]], /) -> list[object]:
+        """The outputs of the last of several runs: as many of them as go into one graph at one launch."""
+        if self._device.several:
+            self._device.enter()
+        stream = self._on_stream()
+        place = self._take(inputs[0])
+        for given in self._given:
+            given.take_back()
+        if place:
+            for slot, other in zip(self._sets[0], self._sets[1], strict=True):
+                slot.fill(other.array)
+        if self._many is None:
+            self._many = self._recorded_many(inputs[: len(inputs) - len(inputs) % 2])
+        many = self._many
+        for first in range(0, len(inputs) - many.runs + 1, many.runs):
+            for one, copied, words in zip(inputs[first:], many.copied, many.words, strict=False):
+                self._bring(one, copied, words)
+            many.graph.launch()
+        done = len(inputs) // many.runs * many.runs
+        place = 1
+        for number, one in enumerate(inputs[done:]):
+            place = number % 2
+            self._bring(one, self._copied, self._words)
+            self._graphs[place].launch()
+        self._last_stream = stream
+        return self._results(place)
+
+    def _on_stream(self) -> "Stream":
+        """The current stream, on which the work on any other is done."""
         stream = self._device.stream()
         if self._last_stream is not None and self._last_stream.ptr != stream.ptr:
             self._last_stream.synchronize()
-        place = self._take(inputs)
-        self._graphs[place].launch()
-        self._last_stream = stream
+        return stream
+
+    def _results(self, place: int) -> list[object]:
         if self._reads_labels:
             self._device.labels_were_read = True
         arrays = self._given[place].arrays()
         return [kind(array, space) for (kind, space), array in zip(self._kinds, arrays, strict=True)]
 
     def _take(self, inputs: Sequence[object]) -> int:
-        """Bring the inputs to where the graphs read them. The number of the graph, whose results are free then."""
+        """Have what is handed on where a graph reads it. The number of the graph."""
         handed: list[DeviceArray] = list(map(_DATA, self._picked(inputs)))
         found = list(map(_POINTER, handed)), list(map(_STRIDES, handed))
         if found == self._where[0]:
@@ -104,14 +152,12 @@ class CudaRecording:
             for slot, x in zip(self._sets[0], handed, strict=True):
                 slot.fill(x)
             place = 0
-        self._given[place].take_back()
-        self._bring(inputs)
         return place
 
-    def _bring(self, inputs: Sequence[object]) -> None:
+    def _bring(self, inputs: Sequence[object], copied: "_Copied", at: "MemoryPointer") -> None:
         """Copy in what is not handed on, and the words of the keys."""
         pieces: list[tuple[int, int, int]] = []
-        for number, slot in self._copied:
+        for number, slot in copied:
             x = inputs[number].data  # type: ignore[attr-defined]  # a tensor
             if slot.lies_alike(x) and len(pieces) < _PIECES:
                 pieces.append((x.pointer, slot.array.pointer, slot.bytes))
@@ -120,7 +166,7 @@ class CudaRecording:
         if pieces:
             self._space.gather(pieces)
         if self._keys:
-            self._device.write(_words(inputs, self._keys), self._words.ptr)
+            self._device.write(_words(inputs, self._keys), at.ptr)
 
     # -- recording -----------------------------------------------------------------------------------------------
 
@@ -153,13 +199,7 @@ class CudaRecording:
                 for place in range(2 if handed else 1)
             ]
             self._first = []
-            handed_numbers = {number for number, _ in self._handed}
-            self._copied = [
-                (number, Slot(one.space, one.data))
-                for number, one in enumerate(inputs)
-                if isinstance(one, CudaTensor) and number not in handed_numbers
-            ]
-            self._words = branches.allocate(16 * max(1, len(self._keys)))
+            self._copied, self._words = self._brought(inputs)
             arrays = [[slot.array for slot in slots] for slots in self._sets]
             self._where = [(list(map(_POINTER, one)), list(map(_STRIDES, one))) for one in arrays]
             self._fill(inputs)
@@ -171,6 +211,42 @@ class CudaRecording:
         stream.synchronize()
         self._reads_labels = self._device.labels_were_read
         self._device.labels_were_read |= labels_were_read
+
+    def _brought(self, inputs: Sequence[object]) -> "tuple[_Copied, MemoryPointer]":
+        """Memory for what is not handed on, and for the words of the keys."""
+        assert self._branches is not None
+        handed = {number for number, _ in self._handed}
+        copied = [
+            (number, Slot(one.space, one.data))
+            for number, one in enumerate(inputs)
+            if isinstance(one, CudaTensor) and number not in handed
+        ]
+        return copied, self._branches.allocate(16 * max(1, len(self._keys)))
+
+    def _recorded_many(self, inputs: Sequence[Sequence[object]]) -> "_Many":
+        """A graph of an even number of runs, which begins and ends with the first set."""
+        from cupy.cuda import using_allocator
+
+        assert self._branches is not None
+        size = sum(slot.bytes for _, slot in self._copied)
+        count = min(len(inputs), _RUNS, max(2, _NODES // max(1, self._operations)), max(2, _BYTES // max(1, size)))
+        count -= count % 2
+        stream = self._branches.stream
+        stream.synchronize()
+        self._device.stream().synchronize()
+        with using_allocator(self._allocate), stream:
+            brought = [self._brought(inputs[0]) for _ in range(count)]
+            with cublas.in_recording(self._branches.calls), tuning.wanted(self._tuned):
+                stream.begin_capture()
+                try:
+                    for number, (copied, words) in enumerate(brought):
+                        self._work(inputs[0], number % 2, copied, words)
+                except BaseException:
+                    with suppress(Exception):
+                        stream.end_capture()
+                    raise
+                graph = stream.end_capture()
+        return _Many(graph, count, [copied for copied, _ in brought], [words for _, words in brought])
 
     def _captured(self, inputs: Sequence[object], place: int, stream: "Stream") -> None:
         stream.begin_capture()
@@ -188,14 +264,22 @@ class CudaRecording:
         for slots in self._sets:
             for (number, _), slot in zip(self._handed, slots, strict=True):
                 slot.fill(_tensor(inputs[number]).data)
-        self._bring(inputs)
+        self._bring(inputs, self._copied, self._words)
 
-    def _work(self, inputs: Sequence[object], place: int) -> None:
+    def _work(
+        self,
+        inputs: Sequence[object],
+        place: int,
+        copied: "_Copied | None" = None,
+        words: "MemoryPointer | None" = None,
+    ) -> None:
         """Run the program from one set to the other; what is not handed on has slots beside them."""
         assert self._branches is not None
         target = self._slots[place]
         notes = _Notes(self._branches, partial(self._mark, target))
-        results = [_tensor(one) for one in self._program(self._stand_ins(inputs, place), notes)]
+        self._operations = 0
+        stand_ins = self._stand_ins(inputs, place, copied or self._copied, words or self._words)
+        results = [_tensor(one) for one in self._program(stand_ins, notes)]
         self._kinds = [(type(one), one.space) for one in results]
         for output, one in enumerate(results):
             self._mark(target, (output,))
@@ -215,15 +299,17 @@ class CudaRecording:
         for data, (_, slot) in zip(away, results, strict=True):
             slot.fill(data)
 
-    def _stand_ins(self, inputs: Sequence[object], place: int) -> list[object]:
+    def _stand_ins(
+        self, inputs: Sequence[object], place: int, copied: "_Copied", words: "MemoryPointer"
+    ) -> list[object]:
         """What the program gets: tensors in memory of the recording, new ones, beside which nothing is kept yet."""
-        slots = dict(self._copied)
+        slots = dict(copied)
         for (number, _), slot in zip(self._handed, self._sets[place], strict=True):
             slots[number] = slot
         made: list[object] = []
         for number, one in enumerate(inputs):
             if isinstance(one, Key):
-                made.append(StoredKey(one.low, one.high, self._words.ptr + 16 * self._keys.index(number)))
+                made.append(StoredKey(one.low, one.high, words.ptr + 16 * self._keys.index(number)))
             else:
                 tensor = _tensor(one)
                 made.append(type(tensor)(slots[number].fresh(), tensor.space))
@@ -234,6 +320,7 @@ class CudaRecording:
     def _mark(self, target: list[Slot], places: Sequence[int]) -> None:
         """Have the next results put where they are going to be given out."""
         self._wanted = [target[place] for place in places]
+        self._operations += len(places) == 0
 
     def _allocate(self, size: int) -> "MemoryPointer":
         """Memory of the pools; for a result that comes out, that of its slot."""
@@ -243,6 +330,19 @@ class CudaRecording:
                 del self._wanted[place]
                 return slot.memory
         return self._branches.allocate(size)
+
+
+type _Copied = Sequence[tuple[int, Slot]]
+"""The numbers of inputs that are brought, and where to."""
+
+
+class _Many(NamedTuple):
+    """A graph of several runs, and where each of them reads what is brought."""
+
+    graph: "Graph"
+    runs: int
+    copied: list[_Copied]
+    words: "list[MemoryPointer]"
 
 
 @dataclass(frozen=True, slots=True)
