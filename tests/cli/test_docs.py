@@ -45,3 +45,11 @@ def test_the_program_with_an_expression() -> None:
         [sys.executable, "-c", program], env=environment(), capture_output=True, text=True, check=True
     )
     assert done.stdout == output
+
+
+def test_the_operations_of_ones_own_run() -> None:
+    [program] = [text for kind, text in BLOCKS if kind == "python" and "def halves" in text]
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=environment(), capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "(2, 3, 4) (2, 3)\n"

@@ -1,4 +1,4 @@
-"""The guides' programs, which mypy takes, and the three mistakes of the first, which it does not."""
+"""The programs of the guides and other pages, which mypy takes, and the three mistakes of the first, which it does not."""
 
 import pytest
 
@@ -7,6 +7,17 @@ from tests.mypy_plugin.checking import Project
 
 pytestmark = pytest.mark.slow
 FIRST = program("first-ten-minutes.md")
+PAGES = (
+    *GUIDES,
+    "data.md",
+    "differentiation.md",
+    "gpu.md",
+    "layers-and-losses.md",
+    "optimizers.md",
+    "profiling.md",
+    "seeing-a-run.md",
+    "training.md",
+)
 MISTAKES = [
     ("cross_entropy(logits, batch.labels)", "cross_entropy(logits.probs(), batch.labels)"),
     ("cross_entropy(logits, batch.labels)", "cross_entropy(logits, batch.x)"),
@@ -14,8 +25,8 @@ MISTAKES = [
 ]
 
 
-@pytest.mark.parametrize("page", GUIDES)
-def test_mypy_has_nothing_to_say_of_a_guide(project: Project, page: str) -> None:
+@pytest.mark.parametrize("page", PAGES)
+def test_mypy_has_nothing_to_say_of_a_page(project: Project, page: str) -> None:
     project.write(example=program(page))
     assert project.check().errors == []
 
