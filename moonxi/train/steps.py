@@ -70,6 +70,7 @@ class Steps:
         self._compiled = compiled
         self._asked = compiled
         self._made: dict[str, Callable[..., object]] = {}
+        self.eager_because: str | None = None
         self._forwards: list[tuple[object, Callable[..., Any]]] = []
         self.gradients = self._chosen("gradients", gradients)
         self.update = self._chosen("update", update)
@@ -118,6 +119,7 @@ class Steps:
                 self._made.pop(name, None)
             else:
                 self._compiled = False
+                self.eager_because = reason
                 self._made.clear()
             warnings.warn(
                 f"Trainer(compile=True): {name} cannot be compiled, {'it' if alone else 'training'} goes on eagerly: "
@@ -143,6 +145,8 @@ class FirstStep(Callback[object]):
             return
         steps = [report for name, report in self._steps.reports().items() if name != "predict"]
         traces = [trace for report in steps for trace in report.traces]
+        if self._steps.eager_because is not None:
+            print(f"the step is not compiled and runs eagerly: {self._steps.eager_because}", flush=True)
         self._steps = None
         if traces:
             before, after = (

@@ -322,6 +322,16 @@ def test_the_first_step_says_what_compiling_came_to_and_later_ones_do_not(capsys
     assert [line.partition("  ")[0] for line in epochs] == ["epoch 1/2", "epoch 2/2", "epoch 3/3"]
 
 
+def test_the_first_step_says_that_it_is_eager_and_why(capsys: pytest.CaptureFixture[str]) -> None:
+    model = nn.Linear.init(4, 3, like=CPU, key=mx.Key(1))
+    fallen = mx.Trainer(model, reads, optim.Sgd(lr=0.1), key=mx.Key(2), compile=True)
+    with pytest.warns(CompileWarning):
+        fallen.fit(dataset(), epochs=1)
+    first, *epochs = capsys.readouterr().out.splitlines()
+    assert first.startswith("the step is not compiled and runs eagerly: CompileError: to_host: TracedTensor")
+    assert len(epochs) == 1
+
+
 def test_a_mistake_is_the_error_that_it_is_eagerly() -> None:
     compiled = trainer()
     with pytest.raises(ShapeError, match="expected Float"):
