@@ -6,7 +6,7 @@ Images are ``(batch, channels, height, width)``; results lie with the channels l
 from dataclasses import replace
 from math import prod
 
-from moonxi.backends.cupy import elementwise, single_place
+from moonxi.backends.cupy import elementwise, folding, single_place
 from moonxi.backends.cupy.layouts import lie_alike, ordered
 from moonxi.backends.cupy.memory import DeviceArray, Space
 from moonxi.backends.cupy.plans import Convolution
@@ -25,6 +25,14 @@ def convolve(
     space: Space, x: DeviceArray, weight: DeviceArray, bias: DeviceArray | None, way: Convolution
 ) -> DeviceArray:
     """The result of a convolution."""
+    large = folding.chosen("result", way, space, _result_of_large)
+    y = _result(space, x, weight, way) if large is None else _result_of_large(space, x, weight, large)
+    if bias is None:
+        return y
+    return elementwise.binary(space, "add", y, bias.view((way.conv.outputs, 1, 1), (bias.strides[0], 0, 0)))
+
+
+def _result(space: Space, x: DeviceArray, weight: DeviceArray, way: Convolution) -> DeviceArray:
     conv = way.conv
     y = channels_last(space, conv.shape)
     if _is_empty(conv):
@@ -39,9 +47,12 @@ def convolve(
         for part in _chunks(space, conv):
             some = replace(conv, batch=part.stop - part.start)
             multiply(space, _patches(space, _images(x, part), some), kernel, _grouped(_images(y, part), some))
-    if bias is None:
-        return y
-    return elementwise.binary(space, "add", y, bias.view((conv.outputs, 1, 1), (bias.strides[0], 0, 0)))
+    return y
+
+
+def _result_of_large(space: Space, x: DeviceArray, weight: DeviceArray, large: folding.Fold) -> DeviceArray:
+    """The result, from large pixels."""
+    return _result(space, folding.images(space, x, large), folding.kernel(space, weight, large), large.inner)
 
 
 def input_grad(space: Space, dy: DeviceArray, weight: DeviceArray, way: Convolution) -> DeviceArray:
@@ -72,6 +83,16 @@ def input_grad(space: Space, dy: DeviceArray, weight: DeviceArray, way: Convolut
 
 def weight_grad(space: Space, x: DeviceArray, dy: DeviceArray, way: Convolution) -> DeviceArray:
     """The gradient of the weight, from that of the result."""
+    large = folding.chosen("weight", way, space, _weight_grad_of_large)
+    return _weight_grad(space, x, dy, way) if large is None else _weight_grad_of_large(space, x, dy, large)
+
+
+def _weight_grad_of_large(space: Space, x: DeviceArray, dy: DeviceArray, large: folding.Fold) -> DeviceArray:
+    """The same, from large pixels."""
+    return folding.plain_kernel(space, _weight_grad(space, folding.images(space, x, large), dy, large.inner), large)
+
+
+def _weight_grad(space: Space, x: DeviceArray, dy: DeviceArray, way: Convolution) -> DeviceArray:
     conv = way.conv
     outputs, inputs = conv.outputs // conv.groups, conv.inputs // conv.groups
     kernel = (conv.rows.kernel, conv.columns.kernel)

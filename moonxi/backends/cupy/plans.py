@@ -147,13 +147,13 @@ def _trial(kind: Kind, conv: Conv2d[int], space: Space) -> Callable[[Plan], None
 
     def run(plan: Plan) -> None:
         if not made:
-            made.extend(space.full(shape, 0.5) for shape in _shapes(kind, conv))
+            made.extend(space.full(shape, 0.5) for shape in shapes_of(kind, conv))
         plan.run(space, *made)
 
     return run
 
 
-def _shapes(kind: Kind, conv: Conv2d[int]) -> tuple[Shape, Shape, Shape]:
+def shapes_of(kind: Kind, conv: Conv2d[int]) -> tuple[Shape, Shape, Shape]:
     """Of both operands and of what is computed."""
     images: Shape = (conv.batch, conv.inputs, conv.rows.size, conv.columns.size)
     weight: Shape = (conv.outputs, conv.inputs // conv.groups, conv.rows.kernel, conv.columns.kernel)
@@ -171,7 +171,7 @@ def _graph(kind: Kind, conv: Conv2d[int], element: "data_type", handle: int) -> 
     padding = [window.before for window in windows]
     stride = [window.stride for window in windows]
     dilation = [window.dilation for window in windows]
-    shapes = _shapes(kind, conv)
+    shapes = shapes_of(kind, conv)
     first, second = (
         graph.tensor(dim=shape, stride=ordered(shape, _LAST), data_type=element, name=name, uid=uid)
         for shape, name, uid in ((shapes[0], "first", _FIRST), (shapes[1], "second", _SECOND))
