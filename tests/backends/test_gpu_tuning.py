@@ -10,10 +10,16 @@ from typing import Any
 import pytest
 
 from moonxi import shapes
-from moonxi.backends.cupy import tuning
+from moonxi.backends.cupy import plans, tuning
 from moonxi.dtypes import F32
 
 CONV: Any = shapes.conv2d((2, 3, 8, 8), (4, 3, 3, 3))
+
+
+class Tuned:
+    """What is asked of a space."""
+
+    autotune = True
 
 
 class Trial:
@@ -94,6 +100,41 @@ def test_after_some_seconds_what_was_tried_has_to_do(
     one = trial(0.0, 3.0, 1.0)
     assert one.fastest() == 1
     assert one.tried == [1]
+
+
+def test_when_the_time_is_up_the_rest_is_left_for_the_next_time(
+    trial: Callable[..., Trial], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tuning, "_BUDGET", 0.0)
+    with tuning.wanted(True):
+        assert trial(2.0, 1.0).fastest() == 1
+        with pytest.raises(TimeoutError):
+            trial(2.0, 1.0).fastest("images")
+        assert trial(1.0, 2.0).fastest() == 1  # remembered
+    with tuning.wanted(True):
+        assert trial(2.0, 1.0).fastest("images") == 1
+
+
+def test_a_convolution_without_time_takes_the_first_plan_until_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[bool] = []
+    late = [True]
+
+    def make(kind: str, conv: Any, space: Any, *, tuned: bool) -> Any:
+        if tuned and late[0]:
+            raise TimeoutError
+        made.append(tuned)
+        return SimpleNamespace(tuned=tuned)
+
+    monkeypatch.setattr(plans, "_made", make)
+    monkeypatch.setattr(plans, "_can_have_one", lambda conv, space: True)
+    way, space = plans.Convolution(CONV), Tuned()
+    first: Any = way.plan("result", space)  # type: ignore[arg-type]  # what is asked of a space
+    assert not first.tuned
+    assert way.plan("result", space) is first  # type: ignore[arg-type]  # as above
+    late[0] = False
+    second: Any = way.plan("result", space)  # type: ignore[arg-type]  # as above
+    assert second.tuned
+    assert made == [False, True]
 
 
 def test_a_recording_says_what_it_tried_and_an_eager_step_nothing(

@@ -92,7 +92,16 @@ class Convolution:
         key = (kind, space, tuned)
         if key not in self._plans:
             there = _can_have_one(self.conv, space)
-            self._plans[key] = _made(kind, self.conv, space, tuned=tuned) if there else None
+            try:
+                self._plans[key] = _made(kind, self.conv, space, tuned=tuned) if there else None
+            except TimeoutError:  # it is tried the next time
+                return self._untuned(kind, space)
+        return self._plans[key]
+
+    def _untuned(self, kind: Kind, space: Space) -> Plan | None:
+        key = (kind, space, False)
+        if key not in self._plans:
+            self._plans[key] = _made(kind, self.conv, space, tuned=False)
         return self._plans[key]
 
 
@@ -115,6 +124,7 @@ def _made(kind: Kind, conv: Conv2d[int], space: Space, *, tuned: bool) -> Plan |
         if space.element is F32 and not space.tf32:
             unwanted += [cudnn.numerical_note.TENSOR_CORE, cudnn.numerical_note.WINOGRAD, cudnn.numerical_note.FFT]
         graph.deselect_numeric_notes(unwanted)
+        graph.deselect_behavior_notes([cudnn.behavior_note.RUNTIME_COMPILATION])  # seconds for one plan
         graph.check_support()
         plans = graph.get_execution_plan_count()
     except Exception:  # cuDNN's errors are of several classes, and each means that there is no plan
@@ -122,6 +132,8 @@ def _made(kind: Kind, conv: Conv2d[int], space: Space, *, tuned: bool) -> Plan |
     if tuned:
         try:
             return tuning.fastest(space, kind, conv, plans, partial(_built, graph), _trial(kind, conv, space))
+        except TimeoutError:
+            raise
         except Exception:  # as above
             return None
     for index in range(plans):

@@ -27,8 +27,10 @@ _RUNS = 10
 _ROUNDS = 5
 _HOPELESS = 2.0
 """A plan that takes so many times the best one in its first round is timed no further."""
-_SECONDS = 3.0
+_SECONDS = 0.3
 """For one convolution, after which no further plan is tried; cuDNN names the most promising first."""
+_BUDGET = 6.0
+"""Seconds for all convolutions of a recording, or of the first call of a step."""
 
 
 def folder() -> Path:
@@ -59,6 +61,7 @@ def is_wanted() -> bool:
 def wanted(wanted: bool, /) -> Iterator[None]:
     """Within, the plans of this thread are tried: what is recorded runs many times.
 
+    That ends after some seconds: what was not tried then takes the first plan that works, and is tried the next time.
     A line on standard error says how many convolutions it were and how long it took, if anything had to be tried."""
     before = _here.wanted
     _here.wanted, _here.tuned, _here.seconds = wanted, 0, 0.0
@@ -89,7 +92,7 @@ def fastest[P](
 ) -> P:
     """The fastest of so many plans: ``build`` prepares the one of a number, or raises if there cannot be one.
 
-    Raises `ValueError` if none can be run."""
+    Raises `ValueError` if none can be run, `TimeoutError` if nothing is remembered and there is no time for trying."""
     file = folder() / f"cudnn-plans-{_machine(space)}.json"
     known = _read(file)
     key = f"{kind} {space.element.__name__}{' TF32' if space.tf32 else ''} {conv}"
@@ -97,6 +100,8 @@ def fastest[P](
     if found is not None and found < plans:
         with suppress(Exception):  # cuDNN's errors are of several classes; what cannot be prepared is chosen anew
             return build(found)
+    if _here.wanted and _here.seconds > _BUDGET:
+        raise TimeoutError
     start = perf_counter()
     times: dict[int, float] = {}
     with _timer(space) as timed:
