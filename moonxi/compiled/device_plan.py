@@ -3,7 +3,7 @@
 Random keys are folded on the host before; the device is given the words.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from moonxi.compiled.branches import BRANCHES, scheduled
@@ -48,6 +48,11 @@ class DevicePlan:
 
     def _program(self, inputs: Sequence[object], notes: Notes) -> list[object]:
         return interpreted(self.work, inputs, notes=notes, branches=self._branches)
+
+    @property
+    def branches(self) -> Mapping[int, int]:
+        """For the first result of a node its branch of the device, 0 where it is not named."""
+        return self._branches or {}
 
     @property
     def fusions(self) -> tuple[int, ...]:

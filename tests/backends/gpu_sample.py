@@ -88,16 +88,8 @@ def every_way_of_compiled_steps(like: Any, low: Any) -> None:
         ),
         optim.Adam(lr=0.01),
     )
-    layer, other = Key(7).split()
+    model = new_net(like)
     for optimizer in optimizers:
-        model = Net(
-            nn.Conv2d.init(3, 8, 3, padding=1, like=like, key=layer),
-            nn.BatchNorm2d.init(8, like=like),
-            nn.Conv2d.init(8, 8, 3, padding=1, like=like, key=layer),
-            nn.BatchNorm2d.init(8, like=like),
-            nn.Dropout(0.3),
-            nn.Linear.init(8, 5, like=like, key=other),
-        )
         ways: tuple[tuple[Pass, ...], ...] = (("tuned_plans",), ("tuned_plans", "fusion"))
         for step in (mx.compile(training(optimizer, low), without=without) for without in ways):
             state, trained = optimizer.init(model), model
@@ -128,6 +120,18 @@ class Net[T: mx.ImageModelTensor](nn.Module[T]):
         h = self.norm.forward(self.stem.forward(x), mode).relu().max_pool2d(3, stride=2, padding=1)
         h = (self.other.forward(self.conv.forward(h), mode) + h).relu()
         return Logits(self.out.forward(self.dropout.forward(h.mean((2, 3)), mode)))
+
+
+def new_net[T: mx.ImageModelTensor](like: T) -> Net[T]:
+    layer, other = Key(7).split()
+    return Net(
+        nn.Conv2d.init(3, 8, 3, padding=1, like=like, key=layer),
+        nn.BatchNorm2d.init(8, like=like),
+        nn.Conv2d.init(8, 8, 3, padding=1, like=like, key=layer),
+        nn.BatchNorm2d.init(8, like=like),
+        nn.Dropout(0.3),
+        nn.Linear.init(8, 5, like=like, key=other),
+    )
 
 
 def loss[T: mx.ImageModelTensor](model: Net[T], batch: mx.Labelled[T], mode: nn.Mode) -> T:
