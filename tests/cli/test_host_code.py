@@ -191,3 +191,37 @@ def test_arrays_of_the_host_are_ones(check: Check) -> None:
         '11: prepared: result: expected Float[T, "batch 3 rows _"], got ShapeTensor[F32] (8, 3, 40, 24)',
         "2 errors, 3 functions checked, 1 not checked",
     ]
+
+
+def test_what_fails_with_symbols_just_so_is_no_matter_of_numbers(check: Check) -> None:
+    status, lines = check(
+        """
+        @dataclass(frozen=True)
+        class Pooled[T: mx.MlpTensor](nn.Module[T]):
+            out: nn.Linear[T]
+
+            def forward(self, x: Float[T, "batch time d"]) -> Float[T, "batch e"]:
+                h = self.out.forward(x.mean(1))
+                return h * h.shape[2]
+        """
+    )
+    assert (status, lines) == (1, ["8: IndexError: tuple index out of range", "1 error, 1 function checked"])
+
+
+def test_two_axes_of_the_result_are_not_the_same(check: Check) -> None:
+    text = """
+        @dataclass(frozen=True)
+        class Elman[T: mx.MlpTensor](nn.Module[T]):
+            cell: nn.Linear[T]
+
+            @classmethod
+            def init(cls, inputs: int, width: int, *, like: T, key: mx.Key) -> "Elman[T]":
+                return cls(nn.Linear.init(inputs, width, like=like, key=key))
+
+            def forward(self, x: Float[T, "batch time inputs"]) -> Float[T, "batch time width"]:
+                states = [self.cell.forward(x[:, step]).tanh() for step in range(x.shape[1])]
+                return states[0].stack(*states[1:], axis=1)
+        """
+    assert check(text) == (0, ["0 errors, 1 function checked"])
+    status, lines = check(text.replace("axis=1", "axis=2"))
+    assert (status, lines[-1]) == (1, "1 error, 1 function checked")

@@ -121,3 +121,21 @@ def test_what_a_model_takes_of_other_axes_is_up_to_whoever_makes_it(check: Check
     assert check(text) == (0, ["0 errors, 1 function checked"])
     status, _ = check(text.replace("(x.shape[0], -1)", "(x.shape[1], -1)"))
     assert status == 1
+
+
+def test_a_number_of_the_init_may_have_the_name_of_another_size(check: Check) -> None:
+    text = """
+        @dataclass(frozen=True)
+        class Crop[T: mx.ImageModelTensor](nn.Module[T]):
+            convolution: nn.Conv2d[T]
+
+            @classmethod
+            def init(cls, width: int, *, like: T, key: mx.Key) -> "Crop[T]":
+                return cls(nn.Conv2d.init(width, width, 3, like=like, key=key))
+
+            def forward(self, low: Float[T, "batch c h w"], skip: Float[T, "batch c height width"]) -> T:
+                y = self.convolution.forward(low)
+                top, left = (skip.shape[2] - y.shape[2]) // 2, (skip.shape[3] - y.shape[3]) // 2
+                return y + skip[:, :, top : top + y.shape[2], left : left + y.shape[3]]
+        """
+    assert check(text) == (0, ["0 errors, 1 function checked"])

@@ -10,6 +10,7 @@ from moonxi.nn import Eval, Layer
 from moonxi.nn.annotations import ShapeAnnotation, is_tensor_class, parts_within, shape_annotation, shapes_in
 from moonxi.shape_tensor import ShapeTensor
 from moonxi.shapes import specification
+from moonxi.shapes.specification import Item
 from moonxi.traits import Labels, Mask
 
 
@@ -24,22 +25,28 @@ class Stated:
     features: frozenset[str] = frozenset()
     """The names of the last of two or three axes, for which a model is made; those of an image are not."""
     together: tuple[frozenset[str], ...] = ()
-    """The names of each shape."""
+    """The names of each shape, that of the result too: they are not the same, nor is one computed from another."""
     numbers: frozenset[int] = frozenset()
     """The sizes that are numbers."""
 
 
-def stated(annotations: Iterable[object]) -> Stated:
-    """What these annotations say."""
+def stated(annotations: Iterable[object], result: object = None) -> Stated:
+    """What these annotations of arguments say, and that of the result."""
     shapes = [specification.read(array.dim_str) for one in annotations for array in _shapes_within(one)]
-    names = [[item.text if item.text.isidentifier() else "" for item in items] for items in shapes]
+    names = list(map(_names, shapes))
+    of_result = [_names(specification.read(array.dim_str)) for array in _shapes_within(result)]
     return Stated(
         frozenset(one[0] for one in names if len(one) > 1) - {""},
         frozenset(one[0] for one in names if len(one) == 1) - {""},
         frozenset(one[-1] for one in names if len(one) in (2, 3)) - {""},
-        tuple(map(frozenset, names)),
+        tuple(map(frozenset, names + of_result)),
         frozenset(int(item.text) for items in shapes for item in items if item.text.isdecimal()),
     )
+
+
+def _names(items: Iterable[Item]) -> list[str]:
+    """The name of each axis, empty if it has none."""
+    return [item.text if item.text.isidentifier() else "" for item in items]
 
 
 def _shapes_within(annotation: object) -> Iterator[ShapeAnnotation]:

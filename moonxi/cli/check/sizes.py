@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
+from math import inf
 from typing import NoReturn
 
 from moonxi import shapes
@@ -148,7 +149,9 @@ class Sizes:
             case Kind.CHOSEN:
                 return value in self.stated.numbers
             case Kind.NAMED:
-                return self._kinds_in(value) == {Kind.CHOSEN} or value in self._of_models
+                # The width of an image may well have the name of a number that means another width.
+                of_model = self._kinds_in(value) == {Kind.CHOSEN} and not self._stands_beside(name, value, axes=3)
+                return of_model or value in self._of_models
             case Kind.FREE:
                 return False
 
@@ -161,7 +164,7 @@ class Sizes:
         kind, kinds, others = self._kinds.get(name), self._kinds_in(value), unknowns(value)
         if kind not in (Kind.NAMED, Kind.FREE) or name in unknowns(left) & unknowns(right):
             return False
-        if value in map(self._symbol, others) or any(name in one and others & one for one in self.stated.together):
+        if value in map(self._symbol, others) or self._stands_beside(name, value):
             return False
         if kinds.isdisjoint((Kind.NAMED, Kind.FREE)):
             of_model = bool(kinds) or left in self._of_models or right in self._of_models
@@ -170,12 +173,17 @@ class Sizes:
             return Kind.FREE in kinds
         return Kind.FREE not in kinds or name in self.stated.alone
 
+    def _stands_beside(self, name: str, value: Size, *, axes: float = inf) -> bool:
+        """Whether a size is another axis of a tensor, of not more ``axes``, that has one of those in the value."""
+        others = unknowns(value)
+        return any(name in one and others & one and len(one) <= axes for one in self.stated.together)
+
     def _is_too_special(self, value: Size) -> bool:
         """Whether a size of the model cannot be that: one that depends on the batch, or on what its init leaves open.
 
-        Whether one that depends on other sizes of arguments is right is up to whoever makes the model."""
+        Whether one that is computed from other sizes of arguments is right is up to whoever makes the model."""
         kinds = self._kinds_in(value)
-        return Kind.FREE in kinds or Kind.NAMED not in kinds
+        return Kind.FREE in kinds or Kind.NAMED not in kinds or value in map(self._symbol, unknowns(value))
 
     def _kinds_in(self, value: Size) -> set[Kind]:
         return {self._kinds.get(name, Kind.OPEN) for name in unknowns(value)}

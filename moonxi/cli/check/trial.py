@@ -47,7 +47,7 @@ class Trial:
 
     def _once(self, sizes: Sizes) -> None:
         subject = self.subject
-        sizes.stated = stated(one.annotation for one in subject.parameters)
+        sizes.stated = stated((one.annotation for one in subject.parameters), subject.signature.return_annotation)
         samples = Samples(sizes, layers.build, sizes.stated.leading, self.choice, integers=Kind.OPTION)
         given: list[object] = []
         if trait := wants_more(subject.function):

@@ -88,6 +88,7 @@ class Judge:
             return self._read(error)
         if isinstance(error, _DECISIVE):
             return self._failed(trial.subject, error)
+        first = error
         for numbers in CHOICES:
             other = self._error(trial, Sizes(numbers))
             if other is None:
@@ -107,7 +108,7 @@ class Judge:
             return Skipped(f"{self._at(error)}raises {_text(error)}")
         made_up = [f"ones for {name}" for name in trial.examples]
         made_up += [f"numbers for {', '.join(sizes.missing)}"] if sizes.missing else []
-        if made_up and isinstance(error, _OF_VALUES):
+        if made_up and isinstance(error, _OF_VALUES) and _text(error) != _text(first):
             return Skipped(f"{self._at(error)}raises with {' and '.join(made_up)}: {_text(error)}")
         return self._failed(trial.subject, error)
 
