@@ -7,7 +7,6 @@ Results are given out where they are: see `moonxi.backends.cupy.lease`. Memory w
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter, itemgetter
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 
 from moonxi.backends.cupy import cublas, tuning
 from moonxi.backends.cupy.branches import Branches
+from moonxi.backends.cupy.capturing import captured
 from moonxi.backends.cupy.lease import Given, Slot
 from moonxi.backends.cupy.memory import DeviceArray, Space
 from moonxi.backends.cupy.random import StoredKey
@@ -207,7 +207,8 @@ class CudaRecording:
                 self._work(inputs, 0)  # compiles kernels, and gives the pool what it needs
                 stream.synchronize()
                 for place in range(len(self._slots)):
-                    self._captured(inputs, place, stream)
+                    self._graphs.append(captured(stream, partial(self._work, inputs, place)))
+                    self._given.append(Given(self._slots[place]))
         stream.synchronize()
         self._reads_labels = self._device.labels_were_read
         self._device.labels_were_read |= labels_were_read
@@ -236,28 +237,14 @@ class CudaRecording:
         self._device.stream().synchronize()
         with using_allocator(self._allocate), stream:
             brought = [self._brought(inputs[0]) for _ in range(count)]
-            with cublas.in_recording(self._branches.calls), tuning.wanted(self._tuned):
-                stream.begin_capture()
-                try:
-                    for number, (copied, words) in enumerate(brought):
-                        self._work(inputs[0], number % 2, copied, words)
-                except BaseException:
-                    with suppress(Exception):
-                        stream.end_capture()
-                    raise
-                graph = stream.end_capture()
-        return _Many(graph, count, [copied for copied, _ in brought], [words for _, words in brought])
 
-    def _captured(self, inputs: Sequence[object], place: int, stream: "Stream") -> None:
-        stream.begin_capture()
-        try:
-            self._work(inputs, place)
-        except BaseException:
-            with suppress(Exception):  # the first error says more
-                stream.end_capture()
-            raise
-        self._graphs.append(stream.end_capture())
-        self._given.append(Given(self._slots[place]))
+            def work() -> None:
+                for number, (copied, words) in enumerate(brought):
+                    self._work(inputs[0], number % 2, copied, words)
+
+            with cublas.in_recording(self._branches.calls), tuning.wanted(self._tuned, tries=False):
+                graph = captured(stream, work)
+        return _Many(graph, count, [copied for copied, _ in brought], [words for _, words in brought])
 
     def _fill(self, inputs: Sequence[object]) -> None:
         """Elements for the first run, which may not be any: there are labels among them."""

@@ -10,12 +10,14 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache, partial
+from math import inf
 from pathlib import Path
 from statistics import median
 from tempfile import NamedTemporaryFile
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+from moonxi.backends.cupy.capturing import captured
 from moonxi.backends.cupy.memory import Space
 from moonxi.shapes import Conv2d
 
@@ -58,13 +60,14 @@ def is_wanted() -> bool:
 
 
 @contextmanager
-def wanted(wanted: bool, /) -> Iterator[None]:
+def wanted(wanted: bool, /, *, tries: bool = True) -> Iterator[None]:
     """Within, the plans of this thread are tried: what is recorded runs many times.
 
+    Without ``tries`` only those that were found to be the fastest before are taken, as within a capture.
     That ends after some seconds: what was not tried then takes the first plan that works, and is tried the next time.
     A line on standard error says how many convolutions it were and how long it took, if anything had to be tried."""
     before = _here.wanted
-    _here.wanted, _here.tuned, _here.seconds = wanted, 0, 0.0
+    _here.wanted, _here.tuned, _here.seconds = wanted, 0, 0.0 if tries else inf
     try:
         yield
     finally:
@@ -136,7 +139,7 @@ def _timer(space: Space) -> Iterator[Callable[[Callable[[], None], float], float
             pool.free_all_blocks()  # the workspaces of the plans before
             run()
             stream.synchronize()
-            graph = _captured(stream, run)
+            graph = captured(stream, partial(_several, run))
             first = _round(stream, graph)
             return first if first > _HOPELESS * best else median(_round(stream, graph) for _ in range(_ROUNDS))
 
@@ -144,16 +147,9 @@ def _timer(space: Space) -> Iterator[Callable[[Callable[[], None], float], float
         stream.synchronize()
 
 
-def _captured(stream: "Stream", run: Callable[[], None]) -> "Graph":
-    stream.begin_capture()
-    try:
-        for _ in range(_RUNS):
-            run()
-    except BaseException:
-        with suppress(Exception):  # the first error says more
-            stream.end_capture()
-        raise
-    return stream.end_capture()
+def _several(run: Callable[[], None]) -> None:
+    for _ in range(_RUNS):
+        run()
 
 
 def _round(stream: "Stream", graph: "Graph") -> float:
