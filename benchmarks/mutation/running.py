@@ -225,7 +225,7 @@ def _check_methods(cls: type) -> None:
             init(self, *args, **kwargs)
             check_fields(self, annotated)
 
-        if annotated:
+        if annotated.annotations:
             setattr(cls, "__init__", checked)  # noqa: B010  # the same
 
 

@@ -1,7 +1,7 @@
 """The annotated shapes of a dataclass's fields, checked against each other when it is made."""
 
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 
 from beartype.door import is_bearable
 from jaxtyping import jaxtyped
@@ -14,17 +14,27 @@ from moonxi.shapes.specification import Names
 from moonxi.traits import Tensor, foreign
 
 
-def shapes_of_fields(cls: type) -> Mapping[str, object]:
-    """The annotations of the fields that state a shape. Raises `ModuleError` if one is text."""
+@dataclass(frozen=True)
+class FieldShapes:
+    """The fields of a class that state a shape."""
+
+    annotations: Mapping[str, object]
+    have_expressions: bool
+    """Whether they have expressions of names, which jaxtyping does not solve."""
+
+
+def shapes_of_fields(cls: type) -> FieldShapes:
+    """The fields that state a shape. Raises `ModuleError` if an annotation is text."""
     annotations: dict[str, object] = {one.name: one.type for one in fields(cls)} if is_dataclass(cls) else {}
     refuse_text(cls.__name__, annotations)
-    return {name: annotation for name, annotation in annotations.items() if any(shapes_in(annotation))}
+    shapes = {name: annotation for name, annotation in annotations.items() if any(shapes_in(annotation))}
+    return FieldShapes(shapes, have_expressions(shapes.values()))
 
 
-def check_fields(record: object, annotations: Mapping[str, object]) -> None:
+def check_fields(record: object, shapes: FieldShapes) -> None:
     """Raise `ShapeError` unless the shapes fit each other, `OperandError` for what is no tensor where one is due."""
-    arguments = {"self": record}
-    if have_expressions(annotations.values()) or any(is_symbolic(getattr(record, name)) for name in annotations):
+    arguments, annotations = {"self": record}, shapes.annotations
+    if shapes.have_expressions or any(is_symbolic(getattr(record, name)) for name in annotations):
         claims = [(annotation, getattr(record, name)) for name, annotation in annotations.items()]
         place = misfitting(claims, Names(), arguments)
         name = None if place is None else list(annotations)[place]

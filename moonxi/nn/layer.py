@@ -1,6 +1,6 @@
 """`Layer`: what has a ``forward``. Its annotations are checked when it is called, and errors name it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import wraps
 from inspect import isfunction
 from typing import ClassVar, Concatenate, override
@@ -9,7 +9,7 @@ from weakref import WeakSet
 from moonxi.computing import layers
 from moonxi.errors import MoonxiError
 from moonxi.nn import checks
-from moonxi.nn.field_checks import check_fields, shapes_of_fields
+from moonxi.nn.field_checks import FieldShapes, check_fields, shapes_of_fields
 from moonxi.nn.frozen import refuse_unfrozen
 from moonxi.nn.scope import Scope, active, where
 from moonxi.nn.showing import shown
@@ -22,7 +22,7 @@ class Layer:
     `ShapeError` that names the layer, the argument, the expected and the actual shape. ``{self.inputs}`` within an
     annotation is worked out at the call."""
 
-    _field_shapes: ClassVar[Mapping[str, object] | None] = None
+    _field_shapes: ClassVar[FieldShapes | None] = None
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -41,7 +41,7 @@ class Layer:
         if cls._field_shapes is None or "_field_shapes" not in cls.__dict__:
             refuse_unfrozen(cls)
             cls._field_shapes = shapes_of_fields(cls)
-        if cls._field_shapes:
+        if cls._field_shapes.annotations:
             check_fields(self, cls._field_shapes)
 
 
