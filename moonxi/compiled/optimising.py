@@ -9,6 +9,7 @@ from moonxi.compiled.passes import (
     common_subexpressions,
     constant_folding,
     dead_code,
+    identities,
     relu_masks,
     softmax_rules,
 )
@@ -19,6 +20,7 @@ type Pass = Literal[
     "common_subexpressions",
     "constant_folding",
     "dead_code",
+    "identities",
     "relu_masks",
     "softmax_rules",
     "convolutions",
@@ -42,6 +44,8 @@ def optimised(graph: Graph, examples: Mapping[type[DType], object], without: Col
     """The graph after the passes; ``examples`` has a tensor of the backend for each element type."""
     if "common_subexpressions" not in without:
         graph = common_subexpressions(graph)
+    if "identities" not in without:
+        graph = identities(graph)
     if "biases_before_norms" not in without:
         graph = biases_before_norms(graph)
     if "constant_folding" not in without:

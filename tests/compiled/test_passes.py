@@ -14,6 +14,7 @@ from moonxi.compiled.passes import (
     constant_folding,
     convolutions,
     dead_code,
+    identities,
     normalisations,
     packing,
     poolings,
@@ -112,6 +113,26 @@ def test_what_would_raise_raises_at_the_replay() -> None:
         return x + x.ones((2,)).pick(x.labels(np.array(5)))
 
     assert "pick" in names(constant_folding(graph_of(step, X), {mx.F64: X}))
+
+
+def test_what_gives_back_its_operand_goes_away() -> None:
+    def step(x: Host) -> tuple[Host, ...]:
+        ones = x.reshape((2, 2, 1, 1)).sum((2, 3)) * 1.0
+        same = (ones.reshape((2, 2)).broadcast_to((2, 2)) / 1.0 - 0.0) ** 1.0
+        return same.exp(), x.reshape((2, 1, 2)).sum(1, keepdims=True).exp(), x.sum(()).exp()
+
+    before = graph_of(step, X)
+    after = identities(before)
+    assert [one for one in names(after) if one != "reshape"] == ["exp"] * 3
+    check(before, after)
+
+
+def test_what_changes_a_number_or_is_a_result_stays() -> None:
+    def step(x: Host) -> tuple[Host, ...]:
+        return (x + 0.0).exp(), (x - -0.0).exp(), (1.0 / x).exp(), x.sum(0).exp(), x * 1.0
+
+    before = graph_of(step, X)
+    assert names(identities(before)) == names(before)
 
 
 def test_masks_come_from_the_result_of_relu_where_there_is_one() -> None:

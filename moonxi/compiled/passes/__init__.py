@@ -5,6 +5,7 @@ from moonxi.compiled.passes.common_subexpressions import common_subexpressions
 from moonxi.compiled.passes.constant_folding import constant_folding
 from moonxi.compiled.passes.convolutions import convolutions
 from moonxi.compiled.passes.dead_code import dead_code
+from moonxi.compiled.passes.identities import identities
 from moonxi.compiled.passes.normalisations import normalisations
 from moonxi.compiled.passes.packing import packing
 from moonxi.compiled.passes.poolings import poolings
@@ -18,6 +19,7 @@ __all__ = [
     "constant_folding",
     "convolutions",
     "dead_code",
+    "identities",
     "normalisations",
     "packing",
     "poolings",
