@@ -27,7 +27,9 @@ def width(formula: Formula) -> int:
 def source(formula: Formula, element: type[DType], lanes: int) -> str:
     """The complete source, with the kernel ``formula``, whose threads take ``lanes`` elements at a time, 1 or VECTOR of
     kernels/lanes.cuh; it includes no header."""
-    return sources.begun(element, sources.FORMULA) + f"const int LANES = {lanes};\n" + kernel(formula)
+    *before, after = sources.FORMULA
+    text = sources.begun(element, tuple(before)) + f"const int LANES = {lanes};\n"
+    return text + sources.text(after) + kernel(formula)
 
 
 def kernel(formula: Formula) -> str:
@@ -98,13 +100,19 @@ struct Member {{
 }};
 
 KERNEL formula(IN_PLACE Pack pack) {{
-    u64 members = pack.word[0], chunks = pack.word[1], number = 0;
-    for (u64 chunk = blockIdx.x; chunk < chunks; chunk += gridDim.x) {{
+    u64 members = pack.word[0], chunks = pack.word[1], share = (chunks + gridDim.x - 1) / gridDim.x;
+    u64 chunk = blockIdx.x * share, last = min(chunk + share, chunks), number = member_of(pack, chunk);
+    for (; chunk < last; chunk++) {{
         while (number + 1 < members && pack.word[3 + number] <= chunk) number++;
         const u64* own = pack.word + 2 + members + number * {width};
         u64 begin = (chunk - pack.word[2 + number]) * CHUNK, end = min(begin + CHUNK, own[0]);
+        u64 i = begin + threadIdx.x * LANES, step = blockDim.x * LANES;
         Member member(own);
-        for (u64 i = begin + threadIdx.x * LANES; i < end; i += blockDim.x * LANES) {{
+        for (; i + step + LANES <= end; i += 2 * step) {{
+            member.at<LANES>(i);
+            member.at<LANES>(i + step);
+        }}
+        for (; i < end; i += step) {{
             if (i + LANES <= end) member.at<LANES>(i);
             else for (u64 rest = i; rest < end; rest++) member.at<1>(rest);
         }}

@@ -12,9 +12,11 @@ from moonxi.backends.cupy.memory import DeviceArray, Space
 from moonxi.backends.cupy.pending import Pending
 from moonxi.formulas import Formula, Kind, Step, Term
 
-_CHUNK, _WORDS = 2048, 500
-"""As in kernels/formula.cuh: the elements that a block takes at a time, and the words of a pack."""
+_CHUNK, _WORDS = 512, 500
+"""As in kernels/formula.cuh: elements of a chunk, times what a thread takes at a time, and the words of a pack."""
 _THREADS = (256, 1)
+_WAVE = 4
+"""Blocks that a multiprocessor works on at a time: they share the chunks equally."""
 _BYTES = 16
 """What a thread reads at a time, where all of it begins at a multiple of that."""
 
@@ -22,7 +24,6 @@ _BYTES = 16
 class _Member(NamedTuple):
     """What a member has given and gets."""
 
-    chunks: int
     words: list[int]
     """Its count, and the addresses of operands and results."""
     axes: list[int]
@@ -55,7 +56,7 @@ def fused(space: Space, formula: Formula, members: Sequence[Sequence[DeviceArray
         for one in made:
             addresses |= one.pointer
         along = [word for place in axes for word in _along(operands[place], like)]
-        prepared.append(_Member(-(-like.count // _CHUNK), words, along, operands))
+        prepared.append(_Member(words, along, operands))
         found += made
     width = _BYTES // space.itemsize
     lanes = width if width > 2 and addresses % _BYTES == 0 else 1
@@ -66,7 +67,7 @@ def fused(space: Space, formula: Formula, members: Sequence[Sequence[DeviceArray
     totals = space.empty((len(members), sums)) if sums else None
     most = (_WORDS - 2) // (formula_source.width(formula) + 1)
     for first in range(0, len(prepared), most):
-        _launch(space, kernels, prepared[first : first + most], totals, first)
+        _launch(space, kernels, _CHUNK * lanes, prepared[first : first + most], totals, first)
     if totals is None:
         return found
     results, own = len(result_spaces), iter(found)
@@ -113,14 +114,14 @@ def _along(x: DeviceArray, like: DeviceArray) -> tuple[int, int, int]:
 
 
 def _launch(
-    space: Space, kernels: Kernels, members: Sequence[_Member], totals: DeviceArray | None, number: int
+    space: Space, kernels: Kernels, size: int, members: Sequence[_Member], totals: DeviceArray | None, number: int
 ) -> None:
-    """Compute members whose addresses go into one pack; the first has this number among all."""
+    """Compute members whose addresses go into one pack; ``size`` is that of a chunk, ``number`` that of the first."""
     sums = 0 if totals is None else totals.shape[1]
     firsts, chunks = list[int](), 0
     for member in members:
         firsts.append(chunks)
-        chunks += member.chunks
+        chunks += -(-member.words[0] // size)
     parts = [space.empty((chunks,), itemsize=space.wide) for _ in range(sums)]
     words = [len(members), chunks, *firsts]
     for member in members:
@@ -128,14 +129,14 @@ def _launch(
         words += [one.pointer for one in parts]
         words += member.axes
     if chunks:
-        kernels.launch_blocks("formula", min(chunks, space.device.most_blocks), _THREADS, _pack(words))
+        kernels.launch_blocks("formula", min(chunks, _WAVE * space.device.processors), _THREADS, _pack(words))
     if totals is None:
         return
     finish: list[list[int]] = []
     for n, (member, first) in enumerate(zip(members, firsts, strict=True)):
         for at, part in enumerate(parts):
             total = totals.pointer + ((number + n) * sums + at) * space.itemsize
-            finish.append([part.pointer + first * space.wide, member.chunks, total])
+            finish.append([part.pointer + first * space.wide, -(-member.words[0] // size), total])
     most = (_WORDS - 1) // 3
     for start in range(0, len(finish), most):
         some = finish[start : start + most]

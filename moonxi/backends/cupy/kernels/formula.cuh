@@ -1,14 +1,25 @@
 // What a generated kernel (formula_source.py) begins with; after functions.cuh, lanes.cuh and
 // LANES: how many elements a thread takes at a time.
 //
-// A kernel computes one formula for several members, each with arrays of its own. Blocks take chunks of elements, those
-// of the first member first. The words of a pack: how many members and chunks there are, the first chunk of each
+// A kernel computes one formula for several members, each with arrays of its own. Each block takes chunks of elements
+// that follow each other, those of the first member first. The words of a pack: how many members and chunks there are, the first chunk of each
 // member, and then the words of each member, the first of which says how many elements it has.
 
-const u64 CHUNK = 2048;
 const int WORDS = 500, THREADS = 256, WARP = 32;
+const u64 CHUNK = 2 * THREADS * LANES;
 
 struct Pack { u64 word[WORDS]; };
+
+// The member that a chunk belongs to.
+DEVICE u64 member_of(const Pack& pack, u64 chunk) {
+    u64 low = 0, high = pack.word[0];
+    while (high - low > 1) {
+        u64 middle = (low + high) / 2;
+        if (pack.word[2 + middle] <= chunk) low = middle;
+        else high = middle;
+    }
+    return low;
+}
 
 // The sum of what the threads of a block have, at an address.
 DEVICE void add_up(A mine, A* out) {
