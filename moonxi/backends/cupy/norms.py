@@ -22,8 +22,9 @@ _BYTES: Final = 16
 """What a thread reads at a time."""
 _CLUSTER: Final = 8
 """Blocks of a cluster, at most: so many can be had on every GPU that has clusters."""
-_ALONE: Final = 8
-"""Rows of a thread, at most, that a block reads alone: to start a cluster would take as long."""
+_FEW: Final = 8
+"""Rows of a thread, at most, that a block reads alone, and others in a cluster: to read these takes as long as to start
+a cluster, or two kernels more."""
 _ROWS: Final = 4
 """Rows of a thread, at least, in a cluster: it reads so many at a time."""
 _CACHED: Final = 1 << 17
@@ -53,11 +54,11 @@ def _way(space: Space, rows: int, channels: int, lanes: int, arrays: int) -> _Wa
     groups = -(-vectors // across)
     down = _THREADS // across
     splits = 1
-    most = _CLUSTER if space.device.has_clusters and rows > _ALONE * down else 1
+    most = _CLUSTER if space.device.has_clusters and rows > _FEW * down else 1
     while splits < most and groups * splits * 2 <= processors and rows > splits * down * _ROWS:
         splits *= 2
     bytes = -(-rows // splits) * across * lanes * space.itemsize * arrays
-    if bytes <= _CACHED:
+    if bytes <= _CACHED and rows <= _FEW * splits * down:
         return _Way(lanes, True, across, groups, splits)
     across = min(32 if lanes == 1 else 8, _power(vectors))
     groups = -(-vectors // across)
