@@ -78,7 +78,8 @@ class within:  # used as a function, compared and printed as a value
                     f"within: part {number}, {brief(part)}: expected a layer of the model, such as model.stem; paths "
                     "are for named('stem')"
                 )
-            own = {id(one) for one in (part.named_tensors()[0].values() if hasattr(part, "named_tensors") else ())}
+            tensors = getattr(part, "named_tensors", None)  # which an activation does not have
+            own = set() if tensors is None else {id(one) for one in tensors()[0].values()}
             if not own & {id(one) for one in named.values()}:
                 raise OptionError(
                     f"within: part {number}, a {type(part).__name__}, has no parameter of this {type(model).__name__}"

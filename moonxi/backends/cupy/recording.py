@@ -337,7 +337,11 @@ class _Notes:
     """What the program says of its operations."""
 
     branches: Branches
-    mark: Callable[[Sequence[int]], None]
+    marked: Callable[[Sequence[int]], None]
+
+    def mark(self, places: Sequence[int]) -> None:
+        """See `moonxi.recording.Notes`."""
+        self.marked(places)
 
     def start(self, constants: Sequence[object]) -> None:
         """Products that are pending are computed before anything is, in memory that is nobody's else."""
@@ -346,10 +350,11 @@ class _Notes:
                 _ = one.data.pointer
         self.branches.start()
 
-    @property
-    def work(self) -> Callable[[int, Sequence[object], Callable[[Sequence[object]], list[object]]], list[object]]:
+    def work(
+        self, branch: int, operands: Sequence[object], do: Callable[[Sequence[object]], list[object]]
+    ) -> list[object]:
         """On a branch."""
-        return self.branches.work
+        return self.branches.work(branch, operands, do)
 
     def join(self) -> None:
         """The first branch waits for all."""

@@ -1,6 +1,6 @@
 """Values made from annotations, so that a function can be called: tensors without data, and what else it takes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from enum import Enum
 from inspect import Parameter
@@ -208,10 +208,10 @@ class Samples:
             if isinstance(tensor, any_shape):
                 return tensor
         if origin is np.ndarray:
-            return self._host_array(shape, any_shape, name)
+            return self._host_array(shape, lambda array: isinstance(array, any_shape), name)
         raise Unmade(f"{name} is a {getattr(origin, '__name__', origin)}: only tensors and arrays of NumPy can be made")
 
-    def _host_array(self, shape: Shape, kind: type, name: str) -> object:
+    def _host_array(self, shape: Shape, fits: Callable[[object], bool], name: str) -> object:
         numbers = [size for size in shape if isinstance(size, int)]
         if len(numbers) < len(shape):
             raise NeedsNumbers(f"{name} is an array of the host")
@@ -220,7 +220,7 @@ class Samples:
         self.examples.append(name)
         for dtype in _HOST_DTYPES:
             array = np.ones([int(size) for size in numbers], dtype)
-            if isinstance(array, kind):
+            if fits(array):
                 return array
         raise Unmade(f"no array can be made for {name}")
 
