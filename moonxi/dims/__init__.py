@@ -17,6 +17,7 @@ from moonxi.dims.facts import (
     provably_less,
 )
 from moonxi.dims.parse import parse
+from moonxi.dims.remainders import can_agree
 from moonxi.dims.solve import solve, unrounded
 from moonxi.dims.substitution import evaluate, is_clamped, is_rounded, substitute, symbols, unknowns
 from moonxi.dims.unify import Unification, unify
@@ -27,6 +28,7 @@ __all__ = [
     "Example",
     "Size",
     "Unification",
+    "can_agree",
     "can_differ",
     "ceil_div",
     "equal",

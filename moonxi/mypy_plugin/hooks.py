@@ -26,6 +26,7 @@ from moonxi.mypy_plugin.digest import DIGEST
 from moonxi.mypy_plugin.frozen import check_frozen
 from moonxi.mypy_plugin.mixing import checked
 from moonxi.mypy_plugin.module_map import add_map, is_module
+from moonxi.mypy_plugin.numbers import power
 from moonxi.mypy_plugin.scores import check_scores
 from moonxi.mypy_plugin.shapes.aliases import note_aliases
 from moonxi.mypy_plugin.shapes.attached import ANNOTATED, attach, text_of
@@ -123,7 +124,8 @@ class MoonxiPlugin(MapOnly):
 
     def _method(self, fullname: str, default: Callable[[MethodContext], Type] | None, ctx: MethodContext) -> Type:
         changed = self._guarded(lambda: self._call(fullname, ctx))
-        return default(ctx) if default else changed or ctx.default_return_type
+        result = default(ctx) if default else changed or ctx.default_return_type
+        return self._guarded(lambda: power(ctx, fullname, result)) or result
 
     def _mark(self, fullname: str, default: Callable[[MethodContext], Type] | None, ctx: MethodContext) -> Type:
         if not is_mark(ctx.context):

@@ -24,7 +24,7 @@ _GIVES: Final[Mapping[str, str]] = {
 _HOLDS: Final[Mapping[str, tuple[str, tuple[str, ...], str]]] = {
     "scores.Logits": (
         "scores before the softmax",
-        ("softmax", "sigmoid", "log_softmax"),
+        ("softmax", "sigmoid"),  # logarithms of probabilities are scores: their softmax gives the probabilities
         "leave the {} out: the loss applies it",
     ),
     "binary_scores.BinaryLogits": (

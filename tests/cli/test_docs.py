@@ -38,8 +38,9 @@ def test_the_program_by_hand() -> None:
     assert done.stdout == output
 
 
-def test_the_program_with_an_expression() -> None:
-    at = next(place for place, (_, text) in enumerate(BLOCKS) if "class Glu" in text)
+@pytest.mark.parametrize("part", ["class Glu", "def merged"])
+def test_the_programs_with_expressions(part: str) -> None:
+    at = next(place for place, (_, text) in enumerate(BLOCKS) if part in text)
     (_, program), (_, output) = BLOCKS[at : at + 2]
     done = subprocess.run(
         [sys.executable, "-c", program], env=environment(), capture_output=True, text=True, check=True
@@ -53,3 +54,19 @@ def test_the_operations_of_ones_own_run() -> None:
         [sys.executable, "-c", program], env=environment(), capture_output=True, text=True, check=True
     )
     assert done.stdout == "(2, 3, 4) (2, 3)\n"
+
+
+def test_the_annotations_of_the_page_pass_and_others_do_not(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    program = next(text for _, text in BLOCKS if "def merged" in text)
+    file = tmp_path / "sizes.py"
+    file.write_text(program, encoding="utf-8")
+    assert main(["check", str(file)]) == 0
+    assert capsys.readouterr().out == "0 errors, 5 functions checked\n"
+    for right, wrong in (
+        ("batch 2*c (h-1)//2+1", "batch 2*c h//2+1"),
+        ("batch c*(h//2)*(w//2)", "batch c*(h//2)*w"),
+        ("batch c 2*h 2*w", "batch c 2*h w"),
+        ("batch time heads*d", "batch time heads+d"),
+    ):
+        file.write_text(program.replace(f'-> Float[T, "{right}', f'-> Float[T, "{wrong}'), encoding="utf-8")
+        assert main(["check", str(file)]) == 1, wrong

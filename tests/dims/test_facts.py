@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from moonxi.dims import (
     Answer,
     Size,
+    can_agree,
     can_differ,
     equal,
     less,
@@ -189,3 +190,23 @@ def test_less_answers_for_ints() -> None:
 def test_an_answer_has_no_truth_value() -> None:
     with pytest.raises(OperandError, match=r"^bool: Answer.UNKNOWN: an answer is one of three; compare it"):
         bool(equal(h, 1))
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "agree"),
+    [
+        ("h//2*2", "h", True),
+        ("(h-1)//2+1", "h//2", True),
+        ("h//2//2*4", "h", True),
+        ("(h+3)//32*w", "h//32*w", True),
+        ("h//k*k", "h", True),
+        ("max(h//2, 3)", "h", True),
+        ("h//4", "h//2", False),
+        ("h//2+1", "h//2", False),
+        ("(h//2)*(w//3)", "h*w", False),
+        ("h//300*300", "h", True),
+        ("h//300*299", "h", True),
+    ],
+)
+def test_sizes_agree_if_some_remainders_make_them_one(left: str, right: str, agree: bool) -> None:
+    assert can_agree(parse(left), parse(right)) is agree

@@ -27,8 +27,17 @@ def test_sizes_that_are_the_same_by_another_way_never_differ(left: Size, right: 
     assert not certainly_differ(left, left)
     assert not certainly_differ(left + right, right + left)
     assert not certainly_differ((left + right) * left, left * left + right * left)
-    if certainly_differ(left, right) and (dims.is_rounded(left) or dims.is_clamped(left)):
+    if certainly_differ(left, right) and (dims.is_clamped(left) or dims.is_clamped(right)):
         assert dims.evaluate(left, values) != dims.evaluate(right, values)
+
+
+@given(SIZES, SIZES, VALUES)
+def test_sizes_that_some_remainder_makes_one_never_differ(left: Size, right: Size, values: dict[str, int]) -> None:
+    if not certainly_differ(left, right):
+        return
+    many = 12**5  # a multiple of all divisors of the divisors within each other
+    others = ({name: value + many * more for name, value in values.items()} for more in range(8))
+    assert any(dims.evaluate(left, one) != dims.evaluate(right, one) for one in others)
 
 
 def test_other_names_differ_and_what_only_rounding_tells_apart_does_not() -> None:
@@ -39,6 +48,11 @@ def test_other_names_differ_and_what_only_rounding_tells_apart_does_not() -> Non
     assert not certainly_differ(n // 2 * 2, n)
     assert not certainly_differ(dims.minimum(n, 10), 10)
     assert not certainly_differ((n - 1) // 2 + 1, n // 2)
+    assert not certainly_differ(n // 4 * 4, n // 2 * 2)
+    assert not certainly_differ(n // m * m, n)
+    assert certainly_differ(n // 4, n // 2)
+    assert certainly_differ(n // 2 * m, n * m)
+    assert certainly_differ((n // 2 + 1) // 2, n // 4 + 1 + m)
 
 
 @given(SIZES, st.integers(1, 5), st.integers(0, 5))

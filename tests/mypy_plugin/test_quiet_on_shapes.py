@@ -16,6 +16,99 @@ type Host = NpArray[F32]
 
 """
 QUIET = {
+    "pairs whose matrix is annotated": """
+def distances[T: mx.MlpTensor](x: Float[T, "n d"]) -> Float[T, "n n"]:
+    square = x.square().sum(-1)
+    return (square.unsqueeze(1) + square - 2.0 * (x @ x.transpose())).clip(0.0, 1e9).sqrt()
+
+
+def gaps(x: Float[Host, " n"], y: Float[Host, " n"]) -> Host:
+    between: Float[Host, "n n"] = (x.unsqueeze(1) - y).abs()
+    return between.mean()
+
+
+def nearest(pairs: Float[Host, "n n"]) -> Host:
+    return pairs.min(1)
+
+
+def of_another(x: Float[Host, " n"], y: Float[Host, " n"]) -> Host:
+    return nearest(-(x.unsqueeze(1) - y)) + nearest((x.unsqueeze(1) / y)[:, :])
+""",
+    "pairs that are used as a matrix": """
+def smoothed(x: Float[Host, " n"], y: Float[Host, " n"], values: Float[Host, "n d"]) -> Float[Host, "n d"]:
+    return (-(x.unsqueeze(1) - y).square()).exp() @ values
+
+
+def hinge(x: Float[Host, " n"], y: Float[Host, " n"], counts: Float[Host, "n n"]) -> Host:
+    return ((x.unsqueeze(1) - y).relu() * counts).mean()
+
+
+def symmetric(x: Float[Host, " n"], y: Float[Host, " n"]) -> Host:
+    pairs = x.unsqueeze(1) - y
+    return pairs - pairs.transpose()
+""",
+    "each element of a vector with every other": """
+def spread(x: Float[Host, " n"]) -> Host:
+    return (x.unsqueeze(1) - x).abs().mean() + (x[:, None] - x).square().mean() + (x.reshape((-1, 1)) * x).sum()
+""",
+    "vectors whose names are another's": """
+def gaps[T: mx.Tensor](x: Float[T, " n"], y: Float[T, " m"]) -> T:
+    return (x.unsqueeze(1) - y).abs().mean()
+
+
+def own_gaps[T: mx.Tensor](x: Float[T, " k"]) -> T:
+    return gaps(x, x)
+""",
+    "weights of clusters, and of features": """
+def slots(q: Float[Host, "batch slots d"], k: Float[Host, "batch points d"]) -> Host:
+    weights = (q @ k.transpose()).softmax(1)
+    return (weights / weights.sum(-1, keepdims=True)) @ k
+
+
+def clusters(scores: Float[Host, "batch clusters points"], x: Float[Host, "batch points d"]) -> Host:
+    return scores.softmax(1) @ x
+
+
+def linear(q: Float[Host, "batch time d"], k: Float[Host, "batch time d"], v: Float[Host, "batch time e"]) -> Host:
+    return q.softmax(-1) @ (k.softmax(-2).transpose() @ v)
+""",
+    "rows for samples that were drawn before": """
+def noisy(x: Float[Host, "batch d"], drawn: Float[Host, "many d"]) -> Host:
+    return x + drawn[: x.shape[0]]
+""",
+    "reshapes that keep the order": """
+def stacked(x: Float[Host, "batch frames mel"], every: int) -> Host:
+    return x.reshape((x.shape[0], x.shape[1] // every, every * x.shape[2]))
+
+
+def shuffled(x: Float[Host, "batch c h w"], groups: int) -> Float[Host, "batch h w c"]:
+    b, c, h, w = x.shape
+    y = x.reshape((b, groups, c // groups, h, w)).permute((0, 2, 1, 3, 4)).reshape((1, b * c, h, w))
+    z = y.reshape((b * c, h * w)).reshape((b, c, -1))
+    return z.permute((0, 2, 1)).reshape((b * h * w, c)).reshape((b, h, w, c))
+""",
+    "sizes that are one for some remainders": """
+def down(x: Float[Host, "batch c h w"], weight: Float[Host, "c c 3 3"]) -> Float[Host, "batch c h//2 w//2"]:
+    return x.conv2d(weight, stride=2, padding=1)
+
+
+def up(x: Float[Host, "batch c h w"]) -> Float[Host, "batch c h w"]:
+    small = x.avg_pool2d(2).avg_pool2d(2)
+    return small.upsample_nearest2d((4 * small.shape[2], 4 * small.shape[3]))
+""",
+    "rows that are shifted, each by one more": """
+def shifted(scores: Float[Host, "batch heads queries keys"]) -> Float[Host, "batch heads queries keys"]:
+    batch, heads, queries, keys = scores.shape
+    padded = scores.zeros((batch, heads, queries, 1)).concatenate(scores, axis=3)
+    return padded.reshape((batch, heads, keys + 1, queries))[:, :, 1:].reshape(scores.shape)
+
+
+def shifted_square(scores: Float[Host, "time time"]) -> Float[Host, "time time"]:
+    time = scores.shape[0]
+    padded = scores.pad(((0, 0), (1, 0))).reshape((time + 1, time))
+    kept = padded[1:]
+    return kept.reshape((time, time))
+""",
     "an integer that may count from the end": """
 def at(x: Float[Host, "batch time"], offset: int) -> Host:
     return x[:, x.shape[1] + offset]

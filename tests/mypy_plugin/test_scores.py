@@ -28,7 +28,7 @@ def in_a_loop[T: mx.Tensor](x: T) -> list[Logits[T]]:
     found = []
     for _ in range(3):
         y = x * 2.0
-        y = y.log_softmax(-1)
+        y = y.sigmoid()
         found.append(Logits(y))  # here
     return found
 
@@ -123,6 +123,10 @@ def weighted[T: mx.MlpTensor](x: T, values: T) -> Logits[T]:
 def right[T: mx.MlpTensor](linear: nn.Linear[T], x: T) -> list[object]:
     y = linear.forward(x)
     return [Logits(y), BinaryLogits(y), Probs(y.softmax(-1)), LogProbs(y.log_softmax(-1)), BinaryProbs(y.sigmoid())]
+
+
+def logarithms_are_scores[T: mx.Tensor](x: T, y: T) -> Logits[T]:
+    return Logits(x.log_softmax(-1)) if x.shape else Logits((x.log_softmax(-1) + y.log_softmax(-1)) / 2.0)
 
 
 def of_two_classes[T: mx.Tensor](x: T) -> BinaryProbs[T]:

@@ -87,11 +87,13 @@ def wrong_b042_log_softmax_before_cross_entropy() -> None:
         hidden: nn.Linear[T]
         out: nn.Linear[T]
 
-        def forward(self, x: Float[T, "batch features"]) -> Logits[T]:
+        def forward(self, x: Float[T, "batch features"]) -> LogProbs[T]:
             x = self.hidden.forward(x).relu()
             x = self.out.forward(x)
-            x = x.log_softmax(1)
-            return Logits(x)  # E: [tensor-scores] leave the log_softmax out
+            return LogProbs(x.log_softmax(1))
+
+    out = Net(linear(3, 4), linear(4, 3)).forward(scores())
+    print(cross_entropy(out, classes()).item())  # E: [arg-type] "LogProbs[NpArray[F32]]"; expected "Logits
 
 
 def right_b042_log_softmax_before_cross_entropy() -> None:
@@ -104,7 +106,10 @@ def right_b042_log_softmax_before_cross_entropy() -> None:
             x = self.hidden.forward(x).relu()
             return Logits(self.out.forward(x))
 
-    assert cross_entropy(Net(linear(3, 4), linear(4, 3)).forward(scores()), classes()).shape == ()
+    logits = Net(linear(3, 4), linear(4, 3)).forward(scores())
+    twice = Logits(logits.log_probs().value)  # said to be scores, logarithms of probabilities are harmless
+    losses = [cross_entropy(one, classes()).item() for one in (logits, twice)]
+    assert np.isclose(losses[0], losses[1], rtol=1e-6)
 
 
 def wrong_b043_softmax_in_the_output_of_a_model() -> None:

@@ -339,15 +339,41 @@ def right_number_of_sizes() -> None:
 
 def wrong_array_of_numpy(x: Float[Host, "time d"], time: int) -> Host:
     places = x.from_host(np.arange(time, dtype=np.float32))
-    return places[:, None] * places  # E: [tensor-broadcast] {time} with itself
+    return places[:, None] * places.cos()  # E: [tensor-broadcast] {time} with itself
 
 
 def right_array_of_numpy() -> None:
     def products(x: Float[Host, "time d"], time: int) -> Float[Host, "{time} {time}"]:
         places = x.from_host(np.arange(time, dtype=np.float32))
-        return places[:, None] * places[None, :]
+        return places[:, None] * places.cos()
 
     assert products(ones(3, 4), 3).shape == (3, 3)
+
+
+def wrong_first_and_others(x: Float[Host, "n d"], y: Float[Host, "d n"]) -> Host:
+    first, *others = [x, y, x]
+    return others[0] + first  # E: [tensor-shape] add: (d, n) and (n, d)
+
+
+def right_first_and_others() -> None:
+    def added(x: Float[Host, "n d"], y: Float[Host, "d n"]) -> Host:
+        first, *others = [x, y, x]
+        return others[-1] + first
+
+    assert added(ones(2, 3), ones(3, 2)).shape == (2, 3)
+
+
+def wrong_stack_of_others(xs: list[Float[Host, "n d"]], y: Float[Host, "d n"]) -> Host:
+    first, *others = [x.relu() for x in xs]
+    return first.stack(*others, axis=0).sum(0) + y  # E: [tensor-shape] add: (n, d) and (d, n)
+
+
+def right_stack_of_others() -> None:
+    def summed(xs: list[Float[Host, "n d"]], y: Float[Host, "n d"]) -> Host:
+        first, *others = [x.relu() for x in xs]
+        return first.stack(*others, axis=0).sum(0) + y
+
+    assert summed([ones(2, 3), ones(2, 3)], ones(2, 3)).shape == (2, 3)
 
 
 def wrong_scores_and_labels(x: Float[Host, "batch kinds"], labels: Int[mx.Labels[Host], " batch"]) -> Host:

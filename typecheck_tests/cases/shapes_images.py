@@ -221,6 +221,17 @@ class Hidden[T: mx.MlpTensor](nn.Module[T]):
         return (x + self.bias) @ self.first  # E: [tensor-shape] add: (batch, inputs) and (self.hidden,)
 
 
+def wrong_number_of_poolings(x: Float[Host, "batch c h w"]) -> Float[Host, "batch c h//2 w//2"]:
+    return x.max_pool2d(2).max_pool2d(2)  # E: [tensor-shape] return: (batch, c, h//4, w//4)
+
+
+def right_number_of_poolings() -> None:
+    def pooled(x: Float[Host, "batch c h w"]) -> Float[Host, "batch c h//4 w//4"]:
+        return x.max_pool2d(2).max_pool2d(2)
+
+    assert pooled(ones(1, 2, 8, 8)).shape == (1, 2, 2, 2)
+
+
 def wrong_fields(x: Float[Host, "batch inputs"], model: Scaled[Host]) -> Float[Host, "2 3"]:
     return model.forward(x).sum(0)  # E: [tensor-shape] return
 
@@ -228,3 +239,59 @@ def wrong_fields(x: Float[Host, "batch inputs"], model: Scaled[Host]) -> Float[H
 def right_fields() -> None:
     model = Scaled(ones(3, 4), ones(4))
     assert model.forward(ones(2, 3)).shape == (2, 4)
+
+
+def wrong_pixels_by_reshape(x: Float[Host, "batch 4*c h w"]) -> Float[Host, "batch c 2*h 2*w"]:
+    batch, channels, h, w = x.shape
+    parts = x.reshape((batch, channels // 4, 2, 2, h, w)).permute((0, 1, 4, 2, 5, 3))
+    return parts.reshape((batch, channels // 2, h * 2, w * 2))  # E: [tensor-shape] elements cannot become
+
+
+def right_pixels_by_reshape() -> None:
+    def larger(x: Float[Host, "batch 4*c h w"]) -> Float[Host, "batch c 2*h 2*w"]:
+        batch, channels, h, w = x.shape
+        parts = x.reshape((batch, channels // 4, 2, 2, h, w)).permute((0, 1, 4, 2, 5, 3))
+        return parts.reshape((batch, channels // 4, h * 2, w * 2))
+
+    assert larger(ones(1, 8, 3, 3)).shape == (1, 2, 6, 6)
+
+
+def wrong_transposed_convolution(
+    x: Float[Host, "batch 2*c h w"], kernel: Float[Host, "2*c c 3 3"]
+) -> Float[Host, "batch c 2*h 2*w"]:
+    return x.conv_transpose2d(kernel, stride=2)  # E: [tensor-shape] return: (batch, c, 2*h+1, 2*w+1)
+
+
+def right_transposed_convolution() -> None:
+    def up(x: Float[Host, "batch 2*c h w"], kernel: Float[Host, "2*c c 2 2"]) -> Float[Host, "batch c 2*h 2*w"]:
+        return x.conv_transpose2d(kernel, stride=2)
+
+    assert up(ones(1, 4, 3, 3), ones(4, 2, 2, 2)).shape == (1, 2, 6, 6)
+
+
+def wrong_patches(x: Float[Host, "batch c p*16 q*16"]) -> Float[Host, "batch p*q c*256"]:
+    batch, c, h, w = x.shape
+    parts = x.reshape((batch, c, h // 16, 16, w // 16, 16)).permute((0, 2, 4, 1, 3, 5))
+    return parts.reshape((batch, -1, c * 16))  # E: [tensor-shape] return: (batch, 16*p*q, 16*c)
+
+
+def right_patches() -> None:
+    def patches(x: Float[Host, "batch c p*16 q*16"]) -> Float[Host, "batch p*q c*256"]:
+        batch, c, h, w = x.shape
+        parts = x.reshape((batch, c, h // 16, 16, w // 16, 16)).permute((0, 2, 4, 1, 3, 5))
+        return parts.reshape((batch, -1, c * 256))
+
+    assert patches(ones(1, 3, 32, 32)).shape == (1, 4, 768)
+
+
+def wrong_halves_of_channels(x: Float[Host, "batch c h w"]) -> Float[Host, "batch 2*c h//2 w//2"]:
+    small = x.max_pool2d(2)
+    return small.concatenate(small, axis=0)  # E: [tensor-shape] return: (2*batch, c, h//2, w//2)
+
+
+def right_halves_of_channels() -> None:
+    def both(x: Float[Host, "batch c h w"]) -> Float[Host, "batch 2*c h//2 w//2"]:
+        small = x.max_pool2d(2)
+        return small.concatenate(small, axis=1)
+
+    assert both(ones(1, 2, 4, 4)).shape == (1, 4, 2, 2)

@@ -1,5 +1,6 @@
 """What annotations say about the values that they allow."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from inspect import Parameter
@@ -12,6 +13,9 @@ from moonxi.shape_tensor import ShapeTensor
 from moonxi.shapes import specification
 from moonxi.shapes.specification import Item
 from moonxi.traits import Labels, Mask
+
+_BRACES = re.compile(r"\{([^{}]+)\}")
+_NAME = re.compile(r"[^\W\d]\w*")
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,12 @@ def stated(annotations: Iterable[object], result: object = None) -> Stated:
 def _names(items: Iterable[Item]) -> list[str]:
     """The name of each axis, empty if it has none."""
     return [item.text if item.text.isidentifier() else "" for item in items]
+
+
+def in_braces(annotations: Iterable[object]) -> frozenset[str]:
+    """The names in braces, such as that of an integer that is given: ``heads`` of ``"batch {heads} d"``."""
+    texts = [text for one in annotations for array in _shapes_within(one) for text in _BRACES.findall(array.dim_str)]
+    return frozenset(name for text in texts for name in _NAME.findall(text))
 
 
 def _shapes_within(annotation: object) -> Iterator[ShapeAnnotation]:

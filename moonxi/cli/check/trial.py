@@ -8,7 +8,7 @@ from math import prod
 from moonxi import shapes
 from moonxi.autodiff import Grad, variable
 from moonxi.cli.check import layers
-from moonxi.cli.check.annotations import is_layer, mentions_tensors, stated, wants_more
+from moonxi.cli.check.annotations import in_braces, is_layer, mentions_tensors, stated, wants_more
 from moonxi.cli.check.guesses import ForModel
 from moonxi.cli.check.samples import NoGuess, Samples, Unmade
 from moonxi.cli.check.sizes import Again, Kind, Sizes
@@ -62,12 +62,15 @@ class Trial:
         elif not _takes_tensors(subject):
             raise Unmade("it takes no tensors but those that it makes or a model has")
         options: dict[str, object] = {}
+        braces = in_braces(one.annotation for one in subject.parameters)
+        integers = [one for one in subject.parameters if one.annotation is int and one.name in braces]
+        first = {one.name: samples.parameter(one) for one in integers}  # shapes are computed from them
         for one in subject.parameters:
             if one.kind is one.VAR_POSITIONAL and mentions_tensors(one.annotation):
                 given += [samples.make(one.annotation, f"{one.name}[{place}]") for place in (0, 1)]
             if one.kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD):
                 continue
-            value = samples.parameter(one)
+            value = first[one.name] if one.name in first else samples.parameter(one)
             if isinstance(value, Layer) and isinstance(samples.guess, NoGuess):
                 samples.guess = self.used = ForModel(value, samples, self.guess)
             if one.kind is one.KEYWORD_ONLY:

@@ -106,6 +106,16 @@ def _any_of(items: tuple[object, ...] | Each | None) -> object:
     return UNKNOWN
 
 
+def _keys(values: Sequence[object], options: Mapping[str, object]) -> object:
+    """``key.split(3)``."""
+    match values:
+        case []:
+            return UNKNOWN, UNKNOWN
+        case [int() as count] if 0 <= count <= _LONGEST:
+            return (UNKNOWN,) * count
+    return UNKNOWN
+
+
 def _pairs(values: Sequence[object], options: Mapping[str, object]) -> object:
     match values:
         case [tuple() as items]:
@@ -171,4 +181,5 @@ _FUNCTIONS: Mapping[str, Callable[[Sequence[object], Mapping[str, object]], obje
     "builtins.zip": _zipped,
     "itertools.pairwise": _pairs,
     "math.prod": _product,
+    "moonxi.key.Key.split": _keys,
 }

@@ -21,19 +21,18 @@ from mypy.nodes import (
 from mypy.types import Overloaded, get_proper_type
 
 from moonxi.dims import Size
-from moonxi.mypy_plugin.messages import TENSOR_RESHAPE
+from moonxi.mypy_plugin.messages import TENSOR_BROADCAST
 from moonxi.mypy_plugin.shapes.arguments import Argument, expanded, given
 from moonxi.mypy_plugin.shapes.builtin_functions import builtin, elements
 from moonxi.mypy_plugin.shapes.calls import call, initialised, made
-from moonxi.mypy_plugin.shapes.classes import check_last_axis, check_softmax
+from moonxi.mypy_plugin.shapes.classes import check_last_axis, check_softmax, check_weights
 from moonxi.mypy_plugin.shapes.composition import SEQUENTIAL, examined, forwarded
 from moonxi.mypy_plugin.shapes.equations import fresh
 from moonxi.mypy_plugin.shapes.functions import looked_into
 from moonxi.mypy_plugin.shapes.library import is_library, library_call
-from moonxi.mypy_plugin.shapes.meaning import mixes_up
 from moonxi.mypy_plugin.shapes.objects import Object, is_settled, is_tensor, method
 from moonxi.mypy_plugin.shapes.operations import called
-from moonxi.mypy_plugin.shapes.reporting import report_meeting, reported
+from moonxi.mypy_plugin.shapes.reporting import report_meeting, report_mixing, reported
 from moonxi.mypy_plugin.shapes.run import Run
 from moonxi.mypy_plugin.shapes.values import (
     TENSOR,
@@ -42,11 +41,11 @@ from moonxi.mypy_plugin.shapes.values import (
     Function,
     Grown,
     scores_named,
-    shape_of,
 )
 from moonxi.shape_tensor import ShapeTensor
 
 _BROADCAST = ("maximum", "minimum", "equal", "where")
+_OF_MATRICES = ("matmul", "transpose")
 _JOINING = ("stack", "concatenate")
 
 
@@ -97,13 +96,16 @@ def call_expression(run: Run, node: CallExpr) -> object:
         report_meeting(run, node, callee.name, (callee.expr, receiver), operands[-1], result)
     if several:
         return _of_some_length(result, named.get("axis", UNKNOWN))
-    before, after = shape_of(receiver), shape_of(result)
-    if callee.name == "reshape" and before is not None and after is not None:
-        mixed = mixes_up(run.equations.shape(before), run.equations.shape(after))
-        if mixed is not None:
-            run.report(f"{mixed}{run.said((callee.expr, receiver))}", node, TENSOR_RESHAPE)
+    if callee.name == "reshape":
+        report_mixing(run, node, (callee.expr, receiver), result)
+    if callee.name == "matmul":
+        check_weights(run, node, (callee.expr, receiver))
+    if callee.name in _OF_MATRICES:
+        for value in (receiver, *positional):
+            run.meant(value, TENSOR_BROADCAST)
+    run.suspicions.pass_on(result, receiver, *positional, code=TENSOR_BROADCAST)
     if positional:
-        check_softmax(run, node, callee.name, (callee.expr, receiver), positional[0])
+        check_softmax(run, node, callee.name, (callee.expr, receiver), positional[0], result)
     return result
 
 
@@ -163,7 +165,8 @@ def _method_call(run: Run, receiver: Object, name: str, arguments: Sequence[Argu
         return forwarded(run, receiver, arguments, node)
     function = method(receiver.info, name)
     if function is not None:
-        return call(run, function, receiver, arguments, node)
+        known = _builtin(function, arguments)
+        return call(run, function, receiver, arguments, node) if known is None else known
     value = receiver.attribute(name)
     return _by_value(run, value, arguments, node) if isinstance(value, Function) else UNKNOWN
 

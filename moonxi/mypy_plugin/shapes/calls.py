@@ -9,8 +9,10 @@ from mypy.types import CallableType, Instance, ProperType, TupleType, Type, get_
 
 from moonxi import shapes
 from moonxi.dims import Dim, unknowns
+from moonxi.mypy_plugin.messages import TENSOR_BROADCAST
 from moonxi.mypy_plugin.shapes.arguments import Argument, Given, given, parameter_names
 from moonxi.mypy_plugin.shapes.attached import attached, declared
+from moonxi.mypy_plugin.shapes.classes import axis_of_softmax
 from moonxi.mypy_plugin.shapes.functions import is_at_hand, looked_into
 from moonxi.mypy_plugin.shapes.layers import fields_of_init, result_of_forward
 from moonxi.mypy_plugin.shapes.objects import Maker, Object, is_frozen
@@ -37,6 +39,9 @@ def call(
     wrong = [one for one in found if _is_wrong(run, maker, one, name)]
     typ = function.type if isinstance(function.type, CallableType) else None
     result = _result(run, maker, typ.ret_type, f"{name}()") if typ is not None else UNKNOWN
+    axis = axis_of_softmax(function) if is_at_hand(run, function) and shape_of(result) is not None else None
+    if axis is not None:
+        run.note_normalised(result, axis)
     if wrong:
         return result
     if isinstance(receiver, Object):
@@ -112,6 +117,8 @@ def problem(run: Run, maker: Maker, text: str, value: object) -> str | None:
             if fits(text, shape, names, maker.arguments):
                 maker.names.become(names)
                 run.equations.excuse(before, {int(item.text) for item in read(text) if item.text.isdecimal()})
+                if _says_of_pairs(text):
+                    run.meant(value, TENSOR_BROADCAST)
                 return None
     except Exception:  # what stands in braces is any expression, and may depend on what is not known
         run.equations.forget(before)
@@ -122,6 +129,12 @@ def problem(run: Run, maker: Maker, text: str, value: object) -> str | None:
     parts += [f"{formula} = {size}" for formula, size in _formulas(text, maker)]
     where = f" with {', '.join(parts)}" if parts else ""
     return f'{shapes.show(shape)}: annotated "{text.strip()}"{where}'
+
+
+def _says_of_pairs(text: str) -> bool:
+    """Whether an annotation has an axis twice, as ``"n n"``."""
+    words = [item.text for item in read(text) if item.text]
+    return len(set(words)) < len(words)
 
 
 def returned(run: Run, value: object, typ: Type | None, place: Context) -> None:

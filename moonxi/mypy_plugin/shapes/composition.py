@@ -167,7 +167,16 @@ def _single_value(run: Run, known: Mapping[str, Size], typ: CallableType) -> str
 
 def _trial(run: Run) -> Run:
     """The run again, with errors of its own."""
-    trial = Run(run.around, run.maker, run.equations, run.result, run.values, texts=run.texts, chain=run.chain)
+    trial = Run(
+        run.around,
+        run.maker,
+        run.equations,
+        run.result,
+        run.values,
+        texts=run.texts,
+        suspicions=run.suspicions,
+        chain=run.chain,
+    )
     trial.returns = []
     return trial
 

@@ -8,6 +8,7 @@ from itertools import count
 from moonxi import shapes
 from moonxi.dims import (
     Size,
+    can_agree,
     can_differ,
     is_clamped,
     is_rounded,
@@ -68,13 +69,27 @@ def is_argument(size: Size) -> bool:
     return len(names) == 1 and all(name.startswith("{") for name in names)
 
 
+def settled(size: Size) -> Size | None:
+    """The size with names in place of unknowns that stand for one thing, as the integer ``heads`` that a function is
+    given or the width of a layer; None of one that nothing has named."""
+    names = unknowns(size)
+    if any(name.startswith("?") for name in names):
+        return None
+    return substitute(size, {name: named(name) for name in names})
+
+
 def certainly_differ(left: Size, right: Size) -> bool:
     """Whether code that needs the two to be equal is wrong.
 
-    Sizes that only rounding tells apart, as ``h//2*2`` and ``h``, are equal for whoever knows that ``h`` is even."""
+    Sizes that only rounding tells apart, as ``h//2*2`` and ``h``, are equal for whoever knows that ``h`` is even; but
+    ``h//4`` and ``h//2`` are not, whatever one knows of remainders."""
     if provably_different(left, right):
         return True
-    return not any(is_rounded(one) or is_clamped(one) for one in (left, right)) and can_differ(left, right)
+    if is_clamped(left) or is_clamped(right):
+        return False
+    if is_rounded(left) or is_rounded(right):
+        return not can_agree(left, right)
+    return can_differ(left, right)
 
 
 class Equations:

@@ -34,14 +34,16 @@ from mypy.nodes import (
 )
 
 from moonxi.dims import Dim, symbols
+from moonxi.mypy_plugin.messages import TENSOR_BROADCAST
 from moonxi.mypy_plugin.shapes.attached import attached, declared
 from moonxi.mypy_plugin.shapes.call_expressions import call_expression
+from moonxi.mypy_plugin.shapes.classes import check_rows, check_weights
 from moonxi.mypy_plugin.shapes.comprehensions import comprehended
 from moonxi.mypy_plugin.shapes.equations import is_argument
 from moonxi.mypy_plugin.shapes.functions import has_body, is_at_hand
 from moonxi.mypy_plugin.shapes.objects import Object, method
 from moonxi.mypy_plugin.shapes.operations import called, operated
-from moonxi.mypy_plugin.shapes.reporting import report_meeting, reported
+from moonxi.mypy_plugin.shapes.reporting import follow_part, report_meeting, reported
 from moonxi.mypy_plugin.shapes.run import Run, Stop
 from moonxi.mypy_plugin.shapes.values import (
     SCORES,
@@ -219,7 +221,10 @@ def _index(run: Run, node: IndexExpr) -> object:
             _report_missing_axis(run, node, base, index)
             return UNKNOWN
     if isinstance(base, ShapeTensor | Labels | Mask) and is_known(index) and not _may_count_from_the_end(run, index):
-        return reported(run, node, lambda: called("__getitem__", base, [index], {}, run.equations), (node.base, base))
+        part = reported(run, node, lambda: called("__getitem__", base, [index], {}, run.equations), (node.base, base))
+        follow_part(run, base, part)
+        check_rows(run, node, base, index)
+        return part
     return UNKNOWN
 
 
@@ -245,7 +250,9 @@ def _unary(run: Run, node: UnaryExpr) -> object:
     if node.op == "not":
         return not value if isinstance(value, bool) else UNKNOWN
     if node.op == "-" and isinstance(value, int | float | Dim | ShapeTensor):
-        return -value
+        result = -value
+        run.suspicions.pass_on(result, value, code=TENSOR_BROADCAST)
+        return result
     return value if node.op == "+" else UNKNOWN
 
 
@@ -261,7 +268,11 @@ def binary(
 ) -> object:
     """The result of an operator, reported at the node if the shapes do not fit."""
     result = reported(run, node, lambda: operated(symbol, left[1], right[1], run.equations), left, right)
-    if symbol != "@":
+    if symbol == "@":
+        check_weights(run, node, left)
+        run.meant(left[1], TENSOR_BROADCAST)
+        run.meant(right[1], TENSOR_BROADCAST)
+    else:
         report_meeting(run, node, _OPERATIONS.get(symbol, symbol), left, right, result)
     return result
 

@@ -6,10 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from mypy.nodes import ARG_STAR, ARG_STAR2, Context, FuncDef, LambdaExpr, Statement
 from mypy.types import CallableType
 
+from moonxi.mypy_plugin.messages import TENSOR_SHAPE
 from moonxi.mypy_plugin.shapes.arguments import Given
 from moonxi.mypy_plugin.shapes.bindings import bound_names, changes
 from moonxi.mypy_plugin.shapes.marker import is_empty
 from moonxi.mypy_plugin.shapes.run import Run, Stop
+from moonxi.mypy_plugin.shapes.texts import texts
 from moonxi.mypy_plugin.shapes.values import UNKNOWN, Function, joined
 
 
@@ -43,8 +45,9 @@ def looked_into(
     except Stop:
         result = UNKNOWN
     alone = run.around.alone(node) if isinstance(node, FuncDef) else set()
+    annotated = isinstance(node.type, CallableType) and any(texts(node.type.arg_types))
     for place, (context, message, code) in child.errors.items():
-        if place not in alone:
+        if place not in alone and not (annotated and code is not TENSOR_SHAPE):  # its names tell what it means
             run.equations.forget(known)
             run.report(f'"{name}" (line {context.line}): {message}', written, code)
             break

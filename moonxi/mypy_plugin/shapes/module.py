@@ -15,8 +15,9 @@ from moonxi.mypy_plugin.shapes.functions import bound_once
 from moonxi.mypy_plugin.shapes.objects import Maker
 from moonxi.mypy_plugin.shapes.operations import resolved
 from moonxi.mypy_plugin.shapes.overrides import errors_of_override
-from moonxi.mypy_plugin.shapes.run import Found, Place, Run, Stop, Surroundings
+from moonxi.mypy_plugin.shapes.run import Found, Run, Stop, Surroundings
 from moonxi.mypy_plugin.shapes.statements import run_block
+from moonxi.mypy_plugin.shapes.suspicions import Place
 from moonxi.mypy_plugin.shapes.values import UNKNOWN
 from moonxi.mypy_plugin.shapes.walk import walked
 

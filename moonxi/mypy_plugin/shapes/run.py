@@ -13,13 +13,13 @@ from moonxi.mypy_plugin.messages import TENSOR_SHAPE
 from moonxi.mypy_plugin.shapes.bindings import Changes
 from moonxi.mypy_plugin.shapes.equations import Equations
 from moonxi.mypy_plugin.shapes.objects import Maker
+from moonxi.mypy_plugin.shapes.suspicions import Place, Suspicions
 from moonxi.mypy_plugin.shapes.values import UNKNOWN, Grown, joined
 
 _UNNAMED = re.compile(r"\?~?\d+")
 _MOST = 4000  # statements in one check, those of the functions that it looks into among them
 _DEEPEST = 6  # functions within functions
 
-type Place = tuple[int, int]
 type Found = dict[Place, tuple[Context, str, ErrorCode]]
 
 
@@ -64,6 +64,9 @@ class Run:
     errors: Found = field(default_factory=dict)
     texts: dict[int, str] = field(default_factory=dict)
     """The annotations of values, by their identity."""
+    suspicions: Suspicions = field(default_factory=Suspicions)
+    normalised: dict[int, int] = field(default_factory=dict)
+    """Along which axis a softmax has made values, by their identity."""
     returns: list[object] | None = None
     """The results so far, of a function that is looked into where it is called."""
     chain: tuple[FuncDef | LambdaExpr, ...] = ()
@@ -87,7 +90,17 @@ class Run:
         fresh = self.equations.fresh
         maker = Maker(lambda name: fresh(), fresh)
         chain = (*self.chain, node)
-        return Run(self.around, maker, self.equations, None, values, texts=self.texts, returns=[], chain=chain)
+        return Run(
+            self.around,
+            maker,
+            self.equations,
+            None,
+            values,
+            texts=self.texts,
+            suspicions=self.suspicions,
+            returns=[],
+            chain=chain,
+        )
 
     def annotate(self, value: object, text: str | None) -> None:
         """Remember how a value is annotated, to say it in errors."""
@@ -95,11 +108,29 @@ class Run:
             self._kept.append(value)
             self.texts[id(value)] = text.strip()
 
+    def note_normalised(self, value: object, axis: int) -> None:
+        """Remember along which axis the value sums to 1."""
+        self._kept.append(value)
+        self.normalised[id(value)] = axis
+
     def report(self, message: str, place: Context, code: ErrorCode = TENSOR_SHAPE) -> None:
         """An error at a place, of which the first is told."""
-        if not self._quiet and not (self.certain and self._branches):
+        where = place.line, place.column
+        if not self._quiet and not (self.certain and self._branches) and (where, code) not in self.suspicions.cleared:
             readable = _UNNAMED.sub("_", message)
-            self.errors.setdefault((place.line, place.column), (place, readable, code))
+            self.errors.setdefault(where, (place, readable, code))
+
+    def suspect(self, value: object, message: str, place: Context, code: ErrorCode) -> None:
+        """An error at a place, unless what is done with the value that comes of it shows that it was meant."""
+        self.report(message, place, code)
+        self.suspicions.add(value, (place.line, place.column), code)
+
+    def meant(self, value: object, code: ErrorCode) -> None:
+        """What the value comes from was meant."""
+        for where, its_code in self.suspicions.of(value, code):
+            self.suspicions.cleared.add((where, its_code))
+            if where in self.errors and self.errors[where][2] is code:
+                del self.errors[where]
 
     def said(self, *operands: tuple[Expression, object]) -> str:
         """What annotations say of the operands: ``; x is annotated "batch 784"``."""

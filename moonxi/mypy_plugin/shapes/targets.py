@@ -13,7 +13,7 @@ def bind(run: Run, target: Expression, value: object) -> None:
         case NameExpr():
             run.bind(target.name, value)
         case StarExpr():
-            bind(run, target.expr, UNKNOWN)
+            bind(run, target.expr, value)
         case MemberExpr():
             owner = run.around.evaluate(run, target.expr)
             if isinstance(owner, Object):
@@ -27,8 +27,11 @@ def _parts(target: TupleExpr | ListExpr, value: object) -> list[object]:
     """What each of several names gets; one with a star gets what the others leave."""
     stars = [place for place, one in enumerate(target.items) if isinstance(one, StarExpr)]
     count = len(target.items)
-    if isinstance(value, Each) and not stars:
-        return [value.item() for _ in target.items]
-    if not isinstance(value, tuple) or (len(value) != count and not stars):
+    if isinstance(value, Each):
+        return [value if isinstance(one, StarExpr) else value.item() for one in target.items]
+    if not isinstance(value, tuple) or len(value) < count - len(stars) or (len(value) > count and not stars):
         return [UNKNOWN] * count
-    return list(value) if not stars else [UNKNOWN] * count
+    if not stars:
+        return list(value)
+    behind = len(value) - (count - stars[0] - 1)
+    return [*value[: stars[0]], value[stars[0] : behind], *value[behind:]]
