@@ -109,7 +109,7 @@ def _is_faster(kind: Kind, way: Convolution, space: Space, large: Fold, compute:
             plan.run(space, operands[0], operands[1], operands[2])
 
     try:
-        return tuning.fastest(space, f"{kind} on large pixels", way.conv, 2, int, run) == 1
+        return tuning.fastest(space, f"{kind} by large pixels", way.conv, 2, int, run) == 1
     except (ValueError, TimeoutError):  # neither runs, or there is no time to try
         return False
 

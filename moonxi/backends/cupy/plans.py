@@ -124,7 +124,7 @@ def _made(kind: Kind, conv: Conv2d[int], space: Space, *, tuned: bool) -> Plan |
         if space.element is F32 and not space.tf32:
             unwanted += [cudnn.numerical_note.TENSOR_CORE, cudnn.numerical_note.WINOGRAD, cudnn.numerical_note.FFT]
         graph.deselect_numeric_notes(unwanted)
-        graph.deselect_behavior_notes([cudnn.behavior_note.RUNTIME_COMPILATION])  # seconds for one plan
+        graph.deselect_behavior_notes([cudnn.behavior_note.RUNTIME_COMPILATION])  # while they are tried
         graph.check_support()
         plans = graph.get_execution_plan_count()
     except Exception:  # cuDNN's errors are of several classes, and each means that there is no plan

@@ -63,41 +63,50 @@ KERNEL spread(const T* x, T* out, const Images images, u64 groups, u64 count) {
     }
 }
 
-// Pooling. Indices are of type I, 32 bits where all of them have room there: the GPU divides these far faster.
-
 // Rows of `rows` x `columns` pixels, or taps, by two as large ones, (n, down, across, channels): of each the channels of
-// the upper left pixel, then those of the others, then zeros.
+// the upper left pixel, then those of the others, then zeros. I is u32 where all numbers have room there.
 struct Fold { i64 own, channels, rows, columns, down, across, rows_before, columns_before, stride[4]; };
 
-KERNEL fold(const T* x, T* out, const Fold how, u64 count) {
+template <typename I> DEVICE void fold_by(const T* x, T* out, const Fold& how, u64 count) {
+    I own = (I)how.own, channels = (I)how.channels, across = (I)how.across, down = (I)how.down;
     EACH(i, count) {
-        u64 rest = i;
-        i64 c = (i64)(rest % (u64)how.channels);
-        rest /= (u64)how.channels;
-        i64 column = 2 * (i64)(rest % (u64)how.across) - how.columns_before + c / how.own % 2;
-        rest /= (u64)how.across;
-        i64 row = 2 * (i64)(rest % (u64)how.down) - how.rows_before + c / how.own / 2;
-        i64 n = (i64)(rest / (u64)how.down);
-        bool inside = c < 4 * how.own && row >= 0 && row < how.rows && column >= 0 && column < how.columns;
+        I rest = (I)i, c = rest % channels, pixel = c / own;
+        rest /= channels;
+        i64 column = 2 * (i64)(rest % across) - how.columns_before + pixel % 2;
+        rest /= across;
+        i64 row = 2 * (i64)(rest % down) - how.rows_before + pixel / 2, n = (i64)(rest / down);
+        bool inside = pixel < 4 && row >= 0 && row < how.rows && column >= 0 && column < how.columns;
         if (inside)
-            out[i] = x[n * how.stride[0] + c % how.own * how.stride[1] + row * how.stride[2] + column * how.stride[3]];
+            out[i] = x[n * how.stride[0] + (c - pixel * own) * how.stride[1] + row * how.stride[2] + column * how.stride[3]];
         else keep((A)0, out[i]);
     }
 }
 
 // The other way, into (n, rows, columns, own).
-KERNEL unfold(const T* x, T* out, const Fold how, u64 count) {
+template <typename I> DEVICE void unfold_by(const T* x, T* out, const Fold& how, u64 count) {
+    I own = (I)how.own, rows = (I)how.rows, columns = (I)how.columns;
     EACH(i, count) {
-        u64 rest = i;
-        i64 c = (i64)(rest % (u64)how.own);
-        rest /= (u64)how.own;
-        i64 column = (i64)(rest % (u64)how.columns) + how.columns_before;
-        rest /= (u64)how.columns;
-        i64 row = (i64)(rest % (u64)how.rows) + how.rows_before, n = (i64)(rest / (u64)how.rows);
-        i64 large = (n * how.down + row / 2) * how.across + column / 2;
-        out[i] = x[large * how.channels + (row % 2 * 2 + column % 2) * how.own + c];
+        I rest = (I)i, c = rest % own;
+        rest /= own;
+        I column = rest % columns + (I)how.columns_before;
+        rest /= columns;
+        I row = rest % rows + (I)how.rows_before, n = rest / rows;
+        i64 large = ((i64)n * how.down + row / 2) * how.across + column / 2;
+        out[i] = x[large * how.channels + (row % 2 * 2 + column % 2) * own + c];
     }
 }
+
+KERNEL fold(const T* x, T* out, const Fold how, u64 count) {
+    if (count >> 32) fold_by<u64>(x, out, how, count);
+    else fold_by<u32>(x, out, how, count);
+}
+
+KERNEL unfold(const T* x, T* out, const Fold how, u64 count) {
+    if (count >> 32) unfold_by<u64>(x, out, how, count);
+    else unfold_by<u32>(x, out, how, count);
+}
+
+// Pooling. Indices are of type I, 32 bits where all of them have room there: the GPU divides these far faster.
 
 // Where a result (batch, channels, places down, places across) lies: in that order, or with the channels last.
 template <typename I> struct Place { I n, c, row, column; };
