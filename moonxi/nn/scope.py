@@ -14,6 +14,7 @@ from moonxi.autodiff.surroundings import Again, remember
 from moonxi.errors import ModuleError
 from moonxi.key import Key
 from moonxi.nn import tree
+from moonxi.nn.moves import Move, can_wait, moved
 from moonxi.nn.state import State
 from moonxi.traits import Tensor
 
@@ -21,12 +22,13 @@ from moonxi.traits import Tensor
 class Scope:
     """One computation of the model ``root``."""
 
-    __slots__ = ("_calls", "_moves", "_outer", "_paths", "_updates", "root")
+    __slots__ = ("_calls", "_due", "_moves", "_outer", "_paths", "_updates", "root")
 
     def __init__(self, root: object) -> None:
         self.root = root
         self._updates: dict[int, tuple[object, object]] = {}  # holds the states, so that no identity is given twice
         self._moves: dict[int, list[tuple[object, float]]] = {}
+        self._due: dict[int, Move] = {}  # the last moves, which nobody has asked for yet
         self._paths: dict[int, str] | None = None
         self._calls: dict[str, int] = {}
         self._outer: Scope | None = None
@@ -51,11 +53,16 @@ class Scope:
         """Note the new value of a state field."""
         self._updates[id(state)] = state, value
         self._moves.pop(id(state), None)
+        self._due.pop(id(state), None)
 
     def move[T: Tensor](self, state: State[T], target: T, share: float, /) -> None:
         """Note that a state field moves towards a value, by a share of the way."""
-        moves = self._moves.get(id(state), [])
-        self.update(state, self.newest(state) * (1.0 - share) + target * share)
+        moves, before = self._moves.get(id(state), []), self.newest(state)
+        if can_wait(before, target):
+            self.update(state, before)
+            self._due[id(state)] = Move(state, before, target, share)
+        else:
+            self.update(state, before * (1.0 - share) + target * share)
         self._moves[id(state)] = [*moves, (target, share)]
 
     def moves[T: Tensor](self, state: State[T], /) -> list[tuple[T, float]]:
@@ -69,6 +76,10 @@ class Scope:
 
     def newest[T: Tensor](self, state: State[T], /) -> T:
         """The last value noted for a state field, or the one that it has."""
+        if id(state) in self._due:
+            for move, value in moved(list(self._due.values())):
+                self._updates[id(move.state)] = move.state, value
+            self._due.clear()
         _, value = self._updates.get(id(state), (state, state.value))
         return cast(T, value)  # noted for this very state
 
@@ -77,6 +88,7 @@ class Scope:
         copy = Scope(self.root)
         copy._updates = dict(self._updates)
         copy._moves = dict(self._moves)
+        copy._due = dict(self._due)
         copy._calls = dict(self._calls)
         copy._paths = self._paths
         return copy

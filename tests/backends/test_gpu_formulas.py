@@ -95,6 +95,52 @@ def test_there_may_be_many_members_of_any_size_and_none_of_their_elements_is_mix
 
 
 @pytest.mark.gpu
+@pytest.mark.parametrize("element", ELEMENTS)
+def test_products_that_nobody_has_asked_for_are_computed_along_with_the_same_bits(element: Any) -> None:
+    like = gpu_or_skip(element)()
+    steps = (Step("__mul__", (0, "0x1.8p-1")), Step("__add__", (3, 1)), Step("__truediv__", (4, 2)))
+    formula = Formula((EACH, EACH, ONE), (False,) * 3, steps, (0, 4, 5), (5,))
+    factors = [like.normal((), mx.Key(9).fold(number)) for number in range(3)]
+
+    def members(number: int, *, wait: bool) -> list[Any]:
+        x, y = (like.normal((number + 2, 3), mx.Key(number).fold(place)) for place in range(2))
+        ways: list[tuple[Any, Any]] = [
+            *((x, y), (x * factors[0], y), (x * 0.3, y * factors[1]), (x * 0.7, y * 0.7), (x.square(), y * factors[0])),
+            (x, factors[2] * y),
+        ]
+        first, second = ways[number]
+        one = factors[1] * factors[2] if number % 2 else factors[1]
+        operands = [first, second, one]
+        if not wait:
+            for operand in operands:
+                operand.to_host()
+        return operands
+
+    found = like.fused(formula, *(members(number, wait=True) for number in range(6)))
+    expected = like.fused(formula, *(members(number, wait=False) for number in range(6)))
+    for mine, theirs in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(mine.to_host(), theirs.to_host())
+    for number in range(6):
+        results = one_by_one(formula, members(number, wait=False))[:3]
+        for mine, theirs in zip(found[4 * number : 4 * number + 3], results, strict=True):
+            np.testing.assert_array_equal(mine.to_host(), theirs.to_host())
+
+
+@pytest.mark.gpu
+def test_results_with_four_axes_have_the_channels_last_if_an_operand_has() -> None:
+    like = gpu_or_skip(F32)()
+    formula = Formula((EACH, EACH), (False, False), (Step("__add__", (0, 1)),), (2,), ())
+    rows = like.normal((4, 3, 5, 2), mx.Key(0))
+    last = like.normal((4, 5, 2, 3), mx.Key(1)).permute((0, 3, 1, 2))
+    for operands in ([rows, last], [last, rows]):
+        (found,) = like.fused(formula, operands)
+        assert found.data.strides == last.data.strides
+        np.testing.assert_array_equal(found.to_host(), rows.to_host() + last.to_host())
+    (found,) = like.fused(formula, [rows, rows])
+    assert found.data.strides == rows.data.strides
+
+
+@pytest.mark.gpu
 def test_random_programs_run_as_formulas() -> None:
     like = gpu_or_skip(F64)()
     rng = np.random.default_rng(0)

@@ -9,7 +9,7 @@ from moonxi.backends.cupy import formula_source, sources
 from moonxi.backends.cupy.device import Kernels
 from moonxi.backends.cupy.layouts import Strides, ordered
 from moonxi.backends.cupy.memory import DeviceArray, Space
-from moonxi.backends.cupy.pending import Pending
+from moonxi.backends.cupy.pending import BY, Pending
 from moonxi.formulas import Formula, Kind, Step, Term
 
 _CHUNK, _WORDS = 512, 500
@@ -36,9 +36,26 @@ def fused(space: Space, formula: Formula, members: Sequence[Sequence[DeviceArray
 
     Operands with four axes are images or weights: if one has its channels last, so have the results, and a weight that
     is updated by the gradient of a convolution is never turned around again."""
-    pattern = tuple([isinstance(x, Pending) and x.has_factor for x in members[0]])
-    if any(pattern):
-        formula, members = _factored(formula, pattern, members)
+    groups: dict[tuple[str | None, ...], list[int]] = {}
+    for number, operands in enumerate(members):
+        pattern = tuple([x.written if isinstance(x, Pending) else None for x in operands])
+        groups.setdefault(pattern, []).append(number)
+    each = len(formula.results) + len(formula.sums)
+    made: list[DeviceArray | None] = [None] * (each * len(members))
+    for pattern, numbers in groups.items():
+        own, given = formula, [members[number] for number in numbers]
+        if any(pattern):
+            own, given = _multiplying(formula, pattern), [_factored(operands, pattern) for operands in given]
+        found = _fused(space, own, given)
+        if len(groups) == 1:
+            return found
+        for at, number in enumerate(numbers):
+            made[number * each : (number + 1) * each] = found[at * each : (at + 1) * each]
+    return [one for one in made if one is not None]
+
+
+def _fused(space: Space, formula: Formula, members: Sequence[Sequence[DeviceArray]]) -> list[DeviceArray]:
+    """Of operands that are all computed."""
     whole = [place for place, kind in enumerate(formula.kinds) if kind is Kind.EACH]
     spaces = [space.booleans if is_mask else space for is_mask in formula.masks]
     axes = [place for place, kind in enumerate(formula.kinds) if kind is Kind.AXIS]
@@ -86,8 +103,12 @@ def _laid(spaces: list[Space], whole: list[int], operands: Sequence[DeviceArray]
     """The operands, of which those of the formula's shape lie together in one order."""
     first = operands[whole[0]]
     strides = first.strides
-    if first.dense and all(operands[place].strides == strides for place in whole):
-        return operands
+    if first.dense:
+        for place in whole:
+            if operands[place].strides != strides:
+                break
+        else:
+            return operands
     place, strides = _order(whole, operands)
     dense = spaces[place].dense(operands[place])
     strides = dense.strides
@@ -148,44 +169,38 @@ def _pack(words: list[int]) -> bytes:
     return array("q", words).tobytes().ljust(8 * _WORDS, b"\0")
 
 
-# A product with a number on the device that nobody has asked for yet is computed along.
+# A product with a number that nobody has asked for yet is computed along.
 
 
-def _factored(
-    formula: Formula, pattern: tuple[bool, ...], members: Sequence[Sequence[DeviceArray]]
-) -> tuple[Formula, Sequence[Sequence[DeviceArray]]]:
-    """The formula that multiplies those operands itself, and for it the factors behind the operands."""
-    given: list[list[DeviceArray]] = []
-    for operands in members:
-        bases, factors = list(operands), list[DeviceArray]()
-        for place, x in enumerate(operands):
-            if isinstance(x, Pending) and x.has_factor:
-                if not pattern[place] or x.base is None or x.by is None:
-                    return formula, members
-                bases[place] = x.base
+def _factored(operands: Sequence[DeviceArray], pattern: tuple[str | None, ...]) -> Sequence[DeviceArray]:
+    """What is multiplied, and behind it those factors that lie on the device."""
+    bases, factors = list(operands), list[DeviceArray]()
+    for place, x in enumerate(operands):
+        if isinstance(x, Pending) and pattern[place] is not None and x.base is not None:
+            bases[place] = x.base
+            if x.by is not None:
                 factors.append(x.by)
-            elif pattern[place]:
-                return formula, members
-        given.append([*bases, *factors])
-    return _multiplying(formula, pattern), given
+    return [*bases, *factors]
 
 
 @lru_cache(maxsize=256)
-def _multiplying(formula: Formula, pattern: tuple[bool, ...]) -> Formula:
-    """A formula whose operands of the pattern are multiplied first, by operands that are added at the end."""
-    count, factors = len(formula.kinds), sum(pattern)
-    scaled = [place for place, is_scaled in enumerate(pattern) if is_scaled]
-    values = {place: count + factors + number for number, place in enumerate(scaled)}
+def _multiplying(formula: Formula, pattern: tuple[str | None, ...]) -> Formula:
+    """A formula whose operands of the pattern are multiplied first: by a number, or by an operand added at the end."""
+    scaled = [(place, factor) for place, factor in enumerate(pattern) if factor is not None]
+    count, added = len(formula.kinds), [place for place, factor in scaled if factor == BY]
+    first = count + len(added)
+    values = {place: first + number for number, (place, _) in enumerate(scaled)}
 
     def moved(value: int) -> int:
-        return values.get(value, value if value < count else value + 2 * factors)
+        return values.get(value, value if value < count else value + len(added) + len(scaled))
 
     def renumbered(term: Term) -> Term:
         return moved(term) if isinstance(term, int) else term
 
-    steps = [Step("__mul__", (place, count + number)) for number, place in enumerate(scaled)]
+    steps = [
+        Step("__mul__", (place, count + added.index(place) if factor == BY else factor)) for place, factor in scaled
+    ]
     steps += [Step(step.operation, tuple(map(renumbered, step.terms))) for step in formula.steps]
     kept, summed = (tuple(map(moved, found)) for found in (formula.results, formula.sums))
-    return Formula(
-        formula.kinds + (Kind.ONE,) * factors, formula.masks + (False,) * factors, tuple(steps), kept, summed
-    )
+    more = len(added)
+    return Formula(formula.kinds + (Kind.ONE,) * more, formula.masks + (False,) * more, tuple(steps), kept, summed)

@@ -86,7 +86,6 @@ class Space:
         "images",
         "itemsize",
         "moving",
-        "normalisation",
         "norms",
         "random",
         "reductions",
@@ -111,7 +110,6 @@ class Space:
         self.moving = _kernels(on, "moving", element)
         self.elementwise = _kernels(on, "elementwise", element)
         self.reductions = _kernels(on, "reductions", element)
-        self.normalisation = _kernels(on, "normalisation", element)
         self.classes = _kernels(on, "classes", element)
         self.random = _kernels(on, "random", element)
         self.images = _kernels(on, "images", element)

@@ -1,5 +1,6 @@
 """Batch norms together with formulas: one kernel, or three where a group of channels is too much for a few blocks."""
 
+from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -190,9 +191,15 @@ class _Work:
         bytes = (way.splits + 1) * way.groups * way.across * way.lanes * self._space.wide
         for number, (own, eps) in enumerate(self._blocks):
             mine = parts and parts + number * bytes * _STATISTIC[isinstance(self._norms, Norms)]
-            words += [*own, mine, int(np.float64(eps).view(np.int64))]
+            words += [*own, mine, _bits(eps)]
         words += [self._rows, self._channels, way.splits, *self._words]
-        return np.array(words, np.int64).tobytes()
+        return array("q", words).tobytes()
+
+
+@lru_cache(maxsize=64)
+def _bits(number: float) -> int:
+    """Those of a number in double precision."""
+    return int(np.float64(number).view(np.int64))
 
 
 def _kernels(space: Space, norms: Norms | NormGradients, way: _Way) -> Kernels:

@@ -4,9 +4,12 @@ What is added to or summed next is computed along, in one kernel instead of two;
 The numbers are the same: each product is rounded before it is added.
 """
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from moonxi.backends.cupy.memory import DeviceArray, Space
+
+BY: Final = "by"
+"""Stands for a factor on the device."""
 
 
 class Factored(NamedTuple):
@@ -34,9 +37,12 @@ class Pending(DeviceArray):
         """The number on the device that it is multiplied by, if it is by one."""
 
     @property
-    def has_factor(self) -> bool:
-        """Whether this is going to be a product with a number on the device."""
-        return self.base is not None and self.by is not None
+    def written(self) -> str | None:
+        """The factor of the product that this is going to be, as a formula has numbers, or `BY` for one on the device;
+        None for a square, and once the elements are computed."""
+        if self.base is None or self.is_square:
+            return None
+        return self._factor.hex() if self.by is None else BY
 
     def factored(self) -> Factored | None:
         """The product that this is going to be; None for a square, and once the elements are computed."""

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
 
-from moonxi.backends.cupy.device import Kernels
 from moonxi.backends.cupy.launching import Argument
 from moonxi.backends.cupy.layouts import Strides, Struct, is_dense, merged, row_major, walk
 from moonxi.backends.cupy.memory import DeviceArray, Space
@@ -70,33 +69,34 @@ def reduced(space: Space, name: str, x: DeviceArray, axes: tuple[int, ...]) -> D
     if name == "sum" and isinstance(x, Pending) and x.base is not None and x.is_square:
         x, of = x.base, "sum_squared"
     if how.splits == 1:
-        launched(space, space.reductions, f"{of}_{how.kind}", how, 1, x.pointer, out.pointer, how.kept, how.gone)
+        _launched(space, f"{of}_{how.kind}", how, 1, x.pointer, out.pointer, how.kept, how.gone)
         return out
-    found = parts(space, space.reductions, of, how, x.pointer)
-    finish(space, space.reductions, f"{name}_finish", how, found.pointer, out.pointer)
+    found = _parts(space, of, how, x.pointer)
+    _finish(space, f"{name}_finish", how, found.pointer, out.pointer)
     return out
 
 
-def parts(space: Space, kernels: Kernels, name: str, how: Fold, *operands: Argument) -> DeviceArray:
+def _parts(space: Space, name: str, how: Fold, *operands: Argument) -> DeviceArray:
     """The parts ``(splits, results)`` of a reduction, in the type that is computed in."""
     found = space.empty((how.splits, how.results), itemsize=space.wide)
     arguments = (*operands, found.pointer, how.kept, how.gone, how.splits)
-    launched(space, kernels, f"{name}_{how.kind}_split", how, how.splits, *arguments)
+    _launched(space, f"{name}_{how.kind}_split", how, how.splits, *arguments)
     return found
 
 
-def finish(space: Space, kernels: Kernels, name: str, how: Fold, *operands: Argument) -> None:
+def _finish(space: Space, name: str, how: Fold, *operands: Argument) -> None:
     """Bring the parts together."""
     if how.results:
         down = min(8, _power(how.splits))
         blocks = min(-(-how.results // 32), space.device.most_blocks)
-        kernels.launch_blocks(name, blocks, (32, down), *operands, how.results, how.splits)
+        space.reductions.launch_blocks(name, blocks, (32, down), *operands, how.results, how.splits)
 
 
-def launched(space: Space, kernels: Kernels, name: str, how: Fold, splits: int, *arguments: Argument) -> None:
+def _launched(space: Space, name: str, how: Fold, splits: int, *arguments: Argument) -> None:
     """Run a kernel of rows or of columns."""
     if how.results:
-        kernels.launch_blocks(name, min(how.groups * splits, space.device.most_blocks), how.threads, *arguments)
+        blocks = min(how.groups * splits, space.device.most_blocks)
+        space.reductions.launch_blocks(name, blocks, how.threads, *arguments)
 
 
 def argmax(space: Space, x: DeviceArray, axis: int) -> DeviceArray:

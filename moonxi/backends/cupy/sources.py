@@ -20,7 +20,6 @@ PARTS: dict[str, tuple[str, ...]] = {
     "moving": ("moving.cu",),
     "elementwise": ("functions.cuh", "elementwise.cu"),
     "reductions": ("folding.cuh", "reductions.cu"),
-    "normalisation": ("folding.cuh", "normalisation.cu"),
     "classes": ("faults.cuh", "classes.cu"),
     "random": ("random.cu",),
     "images": ("lanes.cuh", "images.cu"),

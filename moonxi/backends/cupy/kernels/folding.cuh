@@ -1,4 +1,4 @@
-// Reductions over any axes of an array that lies anyhow: what reductions.cu and normalisation.cu have in common.
+// Reductions over any axes of an array that lies anyhow, for reductions.cu.
 //
 // A result with axes kept lies at `kept`, its elements at `gone`: array 0 of both walks. Either a block works on one
 // result at a time, its threads along the elements (rows), or each column of threads on one, and the rows of threads
@@ -20,17 +20,6 @@ struct Largest {
 template <typename R> struct Kept {
     R* out;
     DEVICE void operator()(u64 at, A value) const { keep(value, out[at]); }
-};
-
-// A mean, of `share` times the sum: exactly, and as an element.
-struct Means {
-    A* exact;
-    T* rounded;
-    A share;
-    DEVICE void operator()(u64 at, A value) const {
-        exact[at] = value * share;
-        keep(value * share, rounded[at]);
-    }
 };
 
 template <typename Over, typename Part, typename Out>
@@ -109,25 +98,4 @@ struct Parts {
     const A* x;
     u64 results;
     DEVICE A operator()(u64 result, u64 n) const { return x[n * results + result]; }
-};
-
-// (x - mean)^2, the mean being that of the result: the second pass of a variance.
-struct Squares {
-    Elements elements;
-    const A* mean;
-    DEVICE A operator()(u64 result, u64 n) const {
-        A centred = elements(result, n) - mean[result];
-        return centred * centred;
-    }
-};
-
-// dy * (x - mean), x and dy lying alike.
-struct Products {
-    Elements elements;
-    const T* dy;
-    const T* mean;
-    DEVICE A operator()(u64 result, u64 n) const {
-        i64 at = elements.at(result, n);
-        return load(dy[at]) * (load(elements.x[at]) - load(mean[result]));
-    }
 };
