@@ -246,12 +246,13 @@ def pad2d[S: (int, Size)](
 
 def per_channel(operation: str, x: tuple[Size, ...], *vectors: tuple[Size, ...]) -> tuple[int, ...]:
     """The axes of ``(n, c, ...)`` but that of the channels; the vectors have one element for each of these."""
-    given = f"{show(x)} with {' and '.join(map(show, vectors))}"
+    advice = None
     if len(x) < 2:
-        fail(operation, given, "the axes must be (batch, channels, ...)")
-    for vector in vectors:
-        if len(vector) != 1 or differ(vector[0], x[1]):
-            fail(operation, given, f"there must be one element for each of the {x[1]} channels")
+        advice = "the axes must be (batch, channels, ...)"
+    elif any(len(vector) != 1 or differ(vector[0], x[1]) for vector in vectors):
+        advice = f"there must be one element for each of the {x[1]} channels"
+    if advice is not None:
+        fail(operation, f"{show(x)} with {' and '.join(map(show, vectors))}", advice)
     return 0, *range(2, len(x))
 
 
