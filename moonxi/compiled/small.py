@@ -12,13 +12,16 @@ from moonxi.compiled.graph import Graph, Node, Operand, Spec
 from moonxi.compiled.wave_tasks import Planner, kept_axes
 from moonxi.dtypes import I64, Bool, DType, Floating
 from moonxi.formulas import ELEMENTWISE, SWAPPED
+from moonxi.waves import addresses
 
 ELEMENTS: Final = 1 << 20
 """Of a tensor that is small."""
 PRODUCTS: Final = 1 << 24
 """Multiplications of a product of matrices that is small: above, a library is faster."""
 VALUES: Final = 400
-"""Values of a run: a kernel has room for so many addresses."""
+"""Operations of a run, which is compiled as a whole."""
+ADDRESSES: Final = 480
+"""Arrays of a wave at most: a kernel has room for so many addresses."""
 _VIEWS: Final = frozenset({"permute", "reshape"})
 _ANCHORS: Final = frozenset({"matmul", "log_softmax", "softmax", "pick"})
 """What a run is worth a kernel of its own for; element-wise operations alone are `moonxi.compiled.clusters`'s."""
@@ -96,15 +99,24 @@ def _as_waves(graph: Graph, run: Sequence[Node]) -> list[Node]:
             views.append(node)
             needed.remove(node.results[0])
             needed.update(own.intersection(node.inputs))
-    planner = Planner(graph.specs)
+    first = next(number for number in own if graph.specs[number].dtype not in (Bool, I64))
+    dtype = graph.specs[first].dtype
+    assert dtype is not None, "keys are no tensors"
+    planner = Planner(graph.specs, dtype)
     for node in run:
         planner.add(node)
     operands = list(dict.fromkeys(number for node in run for number in node.inputs if number not in own))
     results = tuple(number for node in run for number in node.results if number in needed)
     waves = planner.finished(operands, results)
-    first = next(number for number in operands if graph.specs[number].dtype not in (Bool, I64))
+    if not waves.waves:
+        return list(run)
+    if max(len(addresses(waves, place)) for place in range(len(waves.waves))) > ADDRESSES:
+        return [*_as_waves(graph, run[: len(run) // 2]), *_as_waves(graph, run[len(run) // 2 :])]
+    of = next((number for number in operands if graph.specs[number].dtype not in (Bool, I64)), None)
+    if of is None:
+        return list(run)
     made = Node(
-        "waves", (Operand(first), waves, *map(Operand, operands)), (), results, (None,) * len(results), True,
+        "waves", (Operand(of), waves, *map(Operand, operands)), (), results, (None,) * len(results), True,
         run[-1].line, run[-1].backward,
     )  # fmt: skip
     return [made, *reversed(views)]

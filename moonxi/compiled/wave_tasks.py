@@ -10,7 +10,7 @@ from math import prod
 from typing import Final
 
 from moonxi.compiled.graph import Node, Operand, Spec
-from moonxi.dtypes import I64, Bool
+from moonxi.dtypes import F64, I64, Bool, DType
 from moonxi.formulas import SWAPPED, Term
 from moonxi.waves import BUDGET, Form, Holds, Shape, Step, Task, Value, Wave, Waves, rows_of_a_block
 
@@ -23,7 +23,8 @@ RIGHT: Final = 1 << 14
 class _Growing:
     """A task to which steps are added."""
 
-    def __init__(self, wave: int, form: Form, rows: int, width: int, *, may_grow: bool = True) -> None:
+    def __init__(self, wave: int, form: Form, rows: int, width: int, budget: int, *, may_grow: bool = True) -> None:
+        self._budget = budget
         self.wave, self.form, self.rows, self.width = wave, form, rows, width
         self.may_grow = may_grow
         """Whether whole rows may become what it is about."""
@@ -37,7 +38,7 @@ class _Growing:
         fits = self.width % rows == 0 if self.form is Form.FLAT else self.rows == rows
         if not (self.may_grow and fits):
             return False
-        return rows_of_a_block(rows) * (sum(self.own.values()) + elements) <= BUDGET * rows
+        return rows_of_a_block(rows) * (sum(self.own.values()) + elements) <= self._budget * rows
 
     def grow(self, rows: int) -> None:
         """Be about whole rows."""
@@ -47,8 +48,9 @@ class _Growing:
 class Planner:
     """The tasks of nodes that are added in order; values have the numbers of the graph until it is finished."""
 
-    def __init__(self, specs: Mapping[int, Spec]) -> None:
+    def __init__(self, specs: Mapping[int, Spec], dtype: type[DType]) -> None:
         self._specs = specs
+        self._budget = BUDGET // 2 if dtype is F64 else BUDGET
         self._views: dict[int, tuple[int, tuple[int, ...] | None]] = {}
         self._tasks: list[_Growing] = []
         self._task_of: dict[int, _Growing] = {}
@@ -120,7 +122,7 @@ class Planner:
         return root if root in self._ready_scalars else term
 
     def _begun(self, wave: int, form: Form, rows: int, width: int, *, may_grow: bool = True) -> _Growing:
-        task = _Growing(wave, form, rows, width, may_grow=may_grow)
+        task = _Growing(wave, form, rows, width, self._budget, may_grow=may_grow)
         self._tasks.append(task)
         return task
 
@@ -212,7 +214,7 @@ class Planner:
             wave = max(map(self._there, taken))
             if is_product:
                 needed = rows_of_a_block(rows) * (count + self._count(first))
-                may_grow = fits and needed <= BUDGET * rows
+                may_grow = fits and needed <= self._budget * rows
                 task = self._begun(wave, Form.TILES, rows, self._shape(result)[-1], may_grow=may_grow)
             else:
                 task = self._begun(wave, Form.ROWS, rows, 1)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from importlib.resources import files
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,11 +16,11 @@ from moonxi.backends.cupy.layouts import row_major
 from moonxi.backends.cupy.wave_source import wave_source
 from moonxi.compiled.graph import Graph
 from moonxi.compiled.interpreter import interpreted
-from moonxi.compiled.small import small_runs
+from moonxi.compiled.small import ADDRESSES, small_runs
 from moonxi.compiled.structure import flattened
 from moonxi.dtypes import BF16, F16, F32, F64
 from moonxi.errors import LabelError
-from moonxi.waves import Form, Waves
+from moonxi.waves import Form, Waves, addresses
 from tests.backends.on_gpu import gpu_or_skip
 from tests.backends.test_gpu_sources import compiled, nvrtc_is_missing
 from tests.compiled.test_random_programs import NAMES, arrays
@@ -171,6 +172,39 @@ def test_random_programs(name: str) -> None:
     for mine, theirs in zip(interpreted(graph, inputs), expected, strict=True):
         found: Any = mine
         np.testing.assert_allclose(found.to_host(), theirs, rtol=1e-10, atol=1e-11)
+
+
+@pytest.mark.gpu
+def test_more_arrays_than_a_kernel_has_room_for() -> None:
+    like = gpu_or_skip(F32)()
+
+    def step(x: Any, *parameters: Any) -> Any:
+        total = (x @ x).sum()
+        return tuple(one + total for one in parameters)
+
+    x, parameters = like.normal((3, 3), mx.Key(0)), [like.normal((2, 1 + n), mx.Key(n)) for n in range(250)]
+    graph, inputs = graph_of(step, x, *parameters)
+    parts = waves_of(graph)
+    assert len(parts) > 1
+    assert max(len(addresses(one, place)) for one in parts for place in range(len(one.waves))) <= ADDRESSES
+    both: Any = zip(interpreted(graph, inputs), step(x, *parameters), strict=True)
+    for mine, theirs in both:
+        np.testing.assert_allclose(mine.to_host(), theirs.to_host(), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("element", [F32, F64])
+def test_wide_rows_fit_into_a_block(element: Any) -> None:
+    like = gpu_or_skip(element)()
+
+    def step(x: Any, *weights: Any) -> Any:
+        for weight in weights:
+            x = (x @ weight).tanh()
+        return x.log_softmax(-1), x.sum(0)
+
+    sizes = (120, 130, 125, 110, 131, 100, 90)
+    weights = [like.normal(pair, mx.Key(n)) * 0.1 for n, pair in enumerate(pairwise(sizes))]
+    check(step, like.normal((700, 120), mx.Key(9)), *weights, tolerance=10 * TOLERANCES[element])
 
 
 def planned(element: Any) -> Waves:

@@ -1,9 +1,8 @@
 """`DeviceArray`: elements in device memory and how they lie; and the spaces in which tensors live."""
 
 from collections.abc import Callable, Sequence
-from itertools import chain
 from math import prod
-from struct import Struct
+from struct import pack as pack_words
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,8 +21,8 @@ if TYPE_CHECKING:
     from moonxi.backends.cupy.waves import Compiled
 
 
-_PIECES = Struct("61q").pack
-"""``Pieces`` of kernels/moving.cu."""
+_PIECES = 61
+"""The words of ``Pieces`` of kernels/moving.cu."""
 
 
 class Lender:
@@ -184,9 +183,11 @@ class Space:
 
     def gather(self, pieces: Sequence[tuple[int, int, int]]) -> None:
         """Copy up to 20 pieces of memory, from and to these addresses and so many bytes, by one kernel."""
-        blocks = sum((size >> 14) + 1 for _, _, size in pieces)
-        words = [len(pieces), *chain.from_iterable(pieces)]
-        pack = _PIECES(*words, *[0] * (61 - len(words)))
+        blocks, words = 0, [len(pieces)]
+        for piece in pieces:
+            blocks += (piece[2] >> 14) + 1
+            words += piece
+        pack = pack_words(f"{len(words)}q", *words) + bytes(8 * (_PIECES - len(words)))
         self.moving.launch_blocks("bring", min(blocks, self.device.most_blocks), (256, 1), pack)
 
     def laid(self, x: DeviceArray, strides: Strides) -> DeviceArray:
