@@ -48,10 +48,14 @@ class Recording(Protocol):
         """For inputs that came out before, by which output they do; None before that is known."""
         ...
 
-    def run_on(self, inputs: Sequence[Sequence[object]], /) -> list[object]:
-        """The outputs of the last of several runs, which take from each other what is handed on.
+    def run_on(
+        self, inputs: Sequence[object], rows: Mapping[int, object], count: int, keys: Sequence[Sequence[object]], /
+    ) -> list[object]:
+        """The outputs of the last of ``count`` runs, which take from each other what is handed on.
 
-        Of the inputs of all runs but the first, those are not looked at."""
+        ``inputs`` are those of the first run. By the number of an input, ``rows`` has those of all runs as one tensor,
+        one after the other along the first axis. If there are keys among the inputs, ``keys`` has the inputs of each
+        run, of which only these are looked at."""
         ...
 
     @property

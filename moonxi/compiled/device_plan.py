@@ -11,7 +11,9 @@ from moonxi.compiled.device_groups import grouped, sizes
 from moonxi.compiled.graph import Graph
 from moonxi.compiled.interpreter import computed, interpreted
 from moonxi.compiled.optimising import Pass
+from moonxi.compiled.runs import Ahead
 from moonxi.compiled.small import small_runs
+from moonxi.key import Key
 from moonxi.recording import Notes, Recording, WithRecording
 from moonxi.waves import WithWaves
 
@@ -81,12 +83,18 @@ class DevicePlan:
         needed = {place for place in self._taken if place < going}
         return known == {place: place for place in needed}
 
-    def run_on(self, inputs: Sequence[Sequence[object]]) -> list[object]:
+    def run_on(self, inputs: Sequence[object], ahead: Ahead) -> list[object]:
         """The outputs of the last of several runs, if the device knows what goes on from each to the next."""
         assert self._recording is not None, "what goes on is known"
-        values = [self._values(one) for one in inputs]
-        found = self._recording.run_on([[one[place] for place in self._taken] for one in values])
-        return self._outputs(found, values[-1])
+        values = self._values(inputs)
+        given = [values[place] for place in self._taken]
+        rows = {number: ahead.rows[place] for number, place in enumerate(self._taken) if place in ahead.rows}
+        runs = []
+        if self._keys_out or any(isinstance(one, Key) for one in given):
+            for number in range(ahead.count):
+                values = self._values([*inputs[: ahead.key], ahead.keys(number), *inputs[ahead.key + 1 :]])
+                runs.append([values[place] for place in self._taken])
+        return self._outputs(self._recording.run_on(given, rows, ahead.count, runs), values)
 
     def _values(self, inputs: Sequence[object]) -> list[object]:
         """The inputs, and keys that are folded from them."""

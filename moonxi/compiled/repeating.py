@@ -1,6 +1,6 @@
 """`repeat`: many steps at one call, over data that are in memory."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial, wraps
 from typing import cast
 
@@ -32,41 +32,51 @@ def repeat[M, S, B, *R](
     def run(model: M, state: S, data: B, key: Key, /) -> tuple[M, S, *R]:
         found, structure = flattened(data, "the data")
         build = builder(structure)
-        cut = [_cut(leaf, n) if is_tensor(leaf) else [leaf] * n for leaf in found.leaves]
-        batches = [cast(B, build(leaves)) for leaves in zip(*cut, strict=True)]  # of the structure of the data
-        keys = [key.fold(number) for number in range(n)]
+        leaves = found.leaves
+        sizes = [_rows_of_a_step(leaf, n) if is_tensor(leaf) else 0 for leaf in leaves]
         rest: tuple[*R] | None = None
         done = 0
         while done < n:
-            first = model, state, batches[done], keys[done]
-            # The device knows after two calls.
-            result = (
-                run_on(made, first, partial(_others, first, batches, keys, done), 2) if done < min(3, n - 1) else None
-            )
-            model, state, *others = made(*first) if result is None else cast(tuple[M, S, *R], result)  # of the step
+            parts = [
+                _rows(leaf, done * size, done * size + size) for leaf, size in zip(found.leaves, sizes, strict=True)
+            ]
+            batch = cast(B, build(parts))  # of the structure of the data
+            result, count = None, n - done
+            if count > 1 and done < 3:  # the device knows after two calls
+                ahead = {
+                    id(part): _rows(leaf, done * size, n * size)
+                    for part, leaf, size in zip(parts, leaves, sizes, strict=True)
+                    if size
+                }
+                result = run_on(made, (model, state, batch, key.fold(done)), ahead, count, partial(_key, key, done))
+            if result is None:
+                result, count = made(model, state, batch, key.fold(done)), 1
+            model, state, *others = cast(tuple[M, S, *R], result)  # what the step gives
             rest = cast(tuple[*R], tuple(others))
-            done = done + 1 if result is None else n
+            done += count
         assert rest is not None, "n is positive"
         return (model, state, *rest)
 
     return compile_as(run, made)
 
 
-def _others[B](
-    first: tuple[object, ...], batches: Sequence[B], keys: Sequence[Key], done: int
-) -> Sequence[tuple[object, ...]]:
-    """The calls after the first."""
-    return [(*first[:2], *one) for one in zip(batches[done + 1 :], keys[done + 1 :], strict=True)]
+def _key(key: Key, done: int, number: int) -> Key:
+    return key.fold(done + number)
 
 
-def _cut(leaf: object, n: int) -> Sequence[object]:
-    """The parts of a tensor for each step."""
+def _rows(leaf: object, start: int, stop: int) -> object:
+    """Some rows of a tensor; what is not cut as it is."""
+    return cast(Tensor, leaf)[start:stop] if stop else leaf  # the caller has asked
+
+
+def _rows_of_a_step(leaf: object, n: int) -> int:
+    """How many rows of a tensor each step takes; 0 for a scalar, which goes to every step."""
     tensor = cast(Tensor, leaf)  # the caller has asked
     if not tensor.shape:
-        return [tensor] * n
+        return 0
     size, rest = divmod(tensor.shape[0], n)
     if rest or not size:
         fail(
             "repeat", f"{show(tensor.shape)}, n={n}", "the first axis of the data must be cut into n parts of one size"
         )
-    return [tensor[number * size : (number + 1) * size] for number in range(n)]
+    return size

@@ -12,6 +12,7 @@ from moonxi.compiled.interpreter import interpreted
 from moonxi.compiled.memory import Order, order_of
 from moonxi.compiled.optimising import Pass
 from moonxi.compiled.passes.constant_folding import FROM_ARRAYS, constant_folding
+from moonxi.compiled.runs import Ahead
 from moonxi.compiled.structure import is_tensor, spec_of
 from moonxi.dtypes import DType
 from moonxi.recording import WithRecording
@@ -27,8 +28,8 @@ class Replay:
     goes_on: Callable[[int], bool] = lambda going: False
     """Whether several runs can be done at once, of each of which so many of the first inputs are the first outputs of
     the one before."""
-    run_on: Callable[[Sequence[Sequence[object]]], Sequence[object]] = lambda inputs: ()
-    """The outputs of the last of these runs."""
+    run_on: Callable[[Sequence[object], Ahead], Sequence[object]] = lambda inputs, ahead: ()
+    """The outputs of the last of these runs, from the inputs of the first."""
     fusions: tuple[int, ...] = ()
     memory: Callable[[], int] = lambda: 0
     layouts: Mapping[int, Order] = field(default_factory=dict)

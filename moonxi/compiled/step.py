@@ -2,7 +2,7 @@
 
 import inspect
 import threading
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import wraps
 from time import perf_counter
@@ -18,12 +18,14 @@ from moonxi.compiled.matching import Matcher, matcher
 from moonxi.compiled.optimising import PASSES, Pass, optimised
 from moonxi.compiled.replaying import Replay, first_replay
 from moonxi.compiled.report import CompileReport, TraceReport
+from moonxi.compiled.runs import Ahead
 from moonxi.compiled.structure import Found, Structure, flattened, is_tensor, spec_of
 from moonxi.compiled.surroundings import Surroundings, function_of, surroundings_of
 from moonxi.compiled.traced import TracedTensor
 from moonxi.compiled.tracing import traced
 from moonxi.dtypes import DType
 from moonxi.errors import CompileError, OptionError
+from moonxi.key import Key
 
 LIMIT: Final = 16
 """How many graphs a step may have."""
@@ -81,10 +83,12 @@ class _Compiled:
         return self._step(*positional, **named)  # under differentiation it is plain Python too
 
     def run_on(
-        self, call: tuple[object, ...], others: Callable[[], Sequence[tuple[object, ...]]], going: int
+        self, call: tuple[object, ...], rows: Mapping[int, object], count: int, keys: Callable[[int], Key]
     ) -> object:
-        """What the last of several calls gives, of each of which the first ``going`` arguments are these results of the
-        one before; in ``others`` they stand as in the first call. None if that cannot be had at once."""
+        """What the last of several calls gives, of each of which model and state are those that the one before gave.
+
+        ``rows`` has the tensors of all calls as one, by the identity of those in the first. None if it cannot be had
+        at once."""
         if _here.tracing:
             return None
         with self._lock:
@@ -92,15 +96,13 @@ class _Compiled:
                 leaves = program.matches(((*self._bound, *call), {}))
                 if leaves is None or not program.surroundings.match():
                     continue
-                found, _ = flattened((*self._bound, *call[:going]), "the arguments")
+                found, _ = flattened((*self._bound, *call[:2]), "the arguments")
                 if not program.replay.goes_on(len(found.leaves)):
                     return None
-                matched = [program.matches(((*self._bound, *one), {})) for one in others()]
-                rest = [one for one in matched if one is not None]
-                if len(rest) < len(matched):
-                    return None
-                program.replays += 1 + len(rest)
-                return program.build(program.replay.run_on([leaves, *rest]))
+                places = {place: rows[id(leaf)] for place, leaf in enumerate(leaves) if id(leaf) in rows}
+                key = next(place for place, leaf in enumerate(leaves) if leaf is call[3])
+                program.replays += count
+                return program.build(program.replay.run_on(leaves, Ahead(count, places, key, keys)))
         return None
 
     def _first_call(self, found: Found, structure: Structure, tensors: list[object]) -> object:
@@ -218,12 +220,13 @@ def compile_as[F: Callable[..., object]](function: F, step: Callable[..., object
 def run_on(
     step: Callable[..., object],
     call: tuple[object, ...],
-    others: Callable[[], Sequence[tuple[object, ...]]],
-    going: int,
+    rows: Mapping[int, object],
+    count: int,
+    keys: Callable[[int], Key],
     /,
 ) -> object:
     """What the last of several calls of a compiled step gives: see `_Compiled.run_on`."""
-    return _compiled[step].run_on(call, others, going)
+    return _compiled[step].run_on(call, rows, count, keys)
 
 
 def compile_report(step: Callable[..., object], /) -> CompileReport:

@@ -366,9 +366,9 @@ def test_many_steps_are_one_launch_and_give_what_they_give_one_by_one(
     at_once: list[int] = []
     run_on = CudaRecording.run_on
 
-    def counted(recording: CudaRecording, inputs: Any) -> list[object]:
-        at_once.append(len(inputs))
-        return run_on(recording, inputs)
+    def counted(recording: CudaRecording, inputs: Any, rows: Any, count: int, keys: Any) -> list[object]:
+        at_once.append(count)
+        return run_on(recording, inputs, rows, count, keys)
 
     monkeypatch.setattr(CudaRecording, "run_on", counted)
 

@@ -75,7 +75,9 @@ class Repeated:
     bytes = 1
     handed: Mapping[int, int] | None = None
 
-    def run_on(self, inputs: Sequence[Sequence[object]], /) -> list[object]:
+    def run_on(
+        self, inputs: Sequence[object], rows: Mapping[int, object], count: int, keys: Sequence[Sequence[object]], /
+    ) -> list[object]:
         raise AssertionError("nothing is handed on")
 
     def __init__(self, program: Program, branches: int) -> None:

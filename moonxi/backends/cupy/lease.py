@@ -47,6 +47,51 @@ class Slot:
             self.space.copy(x, self.array)
 
 
+def hand_on(results: Sequence[tuple[DeviceArray, Slot]]) -> None:
+    """Copy results that are not in their slots there: first away from the slots of others."""
+    memories = {id(slot.memory) for _, slot in results}
+    away = []
+    for data, slot in results:
+        if id(data.owner) in memories and data.owner is not slot.memory:
+            data = slot.space.laid(data, slot.array.strides) if not slot.lies_alike(data) else _copied(slot, data)
+        away.append(data)
+    for data, (_, slot) in zip(away, results, strict=True):
+        slot.fill(data)
+
+
+def _copied(slot: Slot, x: DeviceArray) -> DeviceArray:
+    """A copy of an array that lies as that of a slot does."""
+    made = slot.space.like(x)
+    slot.space.device.duplicate(x.pointer, made.pointer, slot.bytes)
+    return made
+
+
+class Rows:
+    """Memory for an array of several runs of a recording, the first axis of which goes on from run to run."""
+
+    __slots__ = ("_count", "_shape", "array", "bytes", "memory", "space", "strides")
+
+    def __init__(self, slot: Slot, runs: int) -> None:
+        self.space, self.bytes = slot.space, slot.bytes
+        shape, self._count = slot.array.shape, slot.array.count
+        self._shape = shape
+        inner = slot.array.strides if slot.array.strides[0] == self._count // max(1, shape[0]) else row_major(shape)
+        self.strides = (self._count // max(1, shape[0]), *inner[1:])
+        """Of one run as of all."""
+        self.memory = self.space.device.allocate(runs * self.bytes)
+        whole = (runs * shape[0], *shape[1:])
+        size = self.space.itemsize
+        self.array = DeviceArray(self.memory, self.memory.ptr, whole, self.strides, size, runs * self._count, True)
+
+    def piece(self, whole: DeviceArray, first: int) -> tuple[int, int, int]:
+        """From where, to where and how much is copied for the runs from one on."""
+        return whole.pointer + first * self.bytes, self.memory.ptr, self.array.count * self.array.itemsize
+
+    def part(self, whole: DeviceArray, run: int) -> DeviceArray:
+        """What one run takes of an array that lies so."""
+        return whole.view(self._shape, self.strides, run * self._count)
+
+
 class Lease(Lender):
     """The owner of all arrays that one call has given out."""
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter, itemgetter
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from moonxi.backends.cupy import cublas, tuning
 from moonxi.backends.cupy.branches import Branches
 from moonxi.backends.cupy.capturing import captured
-from moonxi.backends.cupy.lease import Given, Slot
+from moonxi.backends.cupy.lease import Given, Rows, Slot, hand_on
 from moonxi.backends.cupy.memory import DeviceArray, Space
 from moonxi.backends.cupy.random import StoredKey
 from moonxi.backends.cupy.tensor import CudaTensor
@@ -98,29 +99,40 @@ class CudaRecording:
         """For inputs that came out before, by which output they do; None before the recording is made."""
         return dict(self._handed) if self._graphs else None
 
-    def run_on(self, inputs: Sequence[Sequence[object]], /) -> list[object]:
-        """The outputs of the last of several runs: as many of them as go into one graph at one launch."""
+    def run_on(
+        self, inputs: Sequence[object], rows: Mapping[int, object], count: int, keys: Sequence[Sequence[object]], /
+    ) -> list[object]:
+        """The outputs of the last of ``count`` runs: as many of them as go into one graph at one launch."""
         if self._device.several:
             self._device.enter()
         stream = self._on_stream()
-        place = self._take(inputs[0])
+        place = self._take(inputs)
         for given in self._given:
             given.take_back()
         if place:
             for slot, other in zip(self._sets[0], self._sets[1], strict=True):
                 slot.fill(other.array)
-        if self._many is None:
-            self._many = self._recorded_many(inputs[: len(inputs) - len(inputs) % 2])
-        many = self._many
-        for first in range(0, len(inputs) - many.runs + 1, many.runs):
-            for one, copied, words in zip(inputs[first:], many.copied, many.words, strict=False):
-                self._bring(one, copied, words)
+        if self._many is None or self._many.rows.keys() != rows.keys():
+            self._many = self._recorded_many(inputs, rows, count)
+        many, place = self._many, 1
+        whole = {number: one.space.laid(_tensor(rows[number]).data, one.strides) for number, one in many.rows.items()}
+        self._bring(inputs, [one for one in self._copied if one[0] not in rows], self._words)
+        done = count - count % many.runs
+        for first in range(0, done, many.runs):
+            pieces = [many.rows[number].piece(x, first) for number, x in whole.items()]
+            for start in range(0, len(pieces), _PIECES):
+                self._space.gather(pieces[start : start + _PIECES])
+            if self._keys:
+                some = keys[first : first + many.runs]
+                self._device.write(np.concatenate([_words(one, self._keys) for one in some]), many.words.ptr)
             many.graph.launch()
-        done = len(inputs) // many.runs * many.runs
-        place = 1
-        for number, one in enumerate(inputs[done:]):
-            place = number % 2
-            self._bring(one, self._copied, self._words)
+        for run in range(done, count):
+            place = (run - done) % 2
+            parts = [*(keys[run] if self._keys else inputs)]
+            for number, x in whole.items():
+                slot = many.rows[number]
+                parts[number] = type(_tensor(inputs[number]))(slot.part(x, run), slot.space)
+            self._bring(parts, self._copied, self._words)
             self._graphs[place].launch()
         self._last_stream = stream
         return self._results(place)
@@ -224,27 +236,29 @@ class CudaRecording:
         ]
         return copied, self._branches.allocate(16 * max(1, len(self._keys)))
 
-    def _recorded_many(self, inputs: Sequence[Sequence[object]]) -> "_Many":
+    def _recorded_many(self, inputs: Sequence[object], rows: Mapping[int, object], count: int) -> "_Many":
         """A graph of an even number of runs, which begins and ends with the first set."""
         from cupy.cuda import using_allocator
 
         assert self._branches is not None
-        size = sum(slot.bytes for _, slot in self._copied)
-        count = min(len(inputs), _RUNS, max(2, _NODES // max(1, self._operations)), max(2, _BYTES // max(1, size)))
-        count -= count % 2
+        size = sum(slot.bytes for number, slot in self._copied if number in rows)
+        runs = min(count, _RUNS, max(2, _NODES // max(1, self._operations)), max(2, _BYTES // max(1, size)))
+        runs = max(2, runs - runs % 2)
         stream = self._branches.stream
         stream.synchronize()
         self._device.stream().synchronize()
         with using_allocator(self._allocate), stream:
-            brought = [self._brought(inputs[0]) for _ in range(count)]
+            made = {number: Rows(slot, runs) for number, slot in self._copied if number in rows}
+            words = self._branches.allocate(16 * max(1, len(self._keys) * runs))
 
             def work() -> None:
-                for number, (copied, words) in enumerate(brought):
-                    self._work(inputs[0], number % 2, copied, words)
+                for run in range(runs):
+                    fresh = {number: one.part(one.array, run) for number, one in made.items()}
+                    self._work(inputs, run % 2, fresh, words.ptr + 16 * run * len(self._keys))
 
             with cublas.in_recording(self._branches.calls), tuning.wanted(self._tuned, tries=False):
                 graph = captured(stream, work)
-        return _Many(graph, count, [copied for copied, _ in brought], [words for _, words in brought])
+        return _Many(graph, runs, made, words)
 
     def _fill(self, inputs: Sequence[object]) -> None:
         """Elements for the first run, which may not be any: there are labels among them."""
@@ -257,49 +271,38 @@ class CudaRecording:
         self,
         inputs: Sequence[object],
         place: int,
-        copied: "_Copied | None" = None,
-        words: "MemoryPointer | None" = None,
+        rows: Mapping[int, DeviceArray] = MappingProxyType({}),
+        words: int | None = None,
     ) -> None:
         """Run the program from one set to the other; what is not handed on has slots beside them."""
         assert self._branches is not None
         target = self._slots[place]
         notes = _Notes(self._branches, partial(self._mark, target))
         self._operations = 0
-        stand_ins = self._stand_ins(inputs, place, copied or self._copied, words or self._words)
+        stand_ins = self._stand_ins(inputs, place, rows, self._words.ptr if words is None else words)
         results = [_tensor(one) for one in self._program(stand_ins, notes)]
         self._kinds = [(type(one), one.space) for one in results]
         for output, one in enumerate(results):
             self._mark(target, (output,))
             _ = one.data.pointer  # a product that is pending is computed now
             self._mark(target, ())
-        self._hand_on([(one.data, slot) for one, slot in zip(results, target, strict=True)])
-
-    @staticmethod
-    def _hand_on(results: Sequence[tuple[DeviceArray, Slot]]) -> None:
-        """Copy results that are not in their slots there: first away from the slots of others."""
-        memories = {id(slot.memory) for _, slot in results}
-        away = []
-        for data, slot in results:
-            if id(data.owner) in memories and data.owner is not slot.memory:
-                data = slot.space.laid(data, slot.array.strides) if not slot.lies_alike(data) else _copied(slot, data)
-            away.append(data)
-        for data, (_, slot) in zip(away, results, strict=True):
-            slot.fill(data)
+        hand_on([(one.data, slot) for one, slot in zip(results, target, strict=True)])
 
     def _stand_ins(
-        self, inputs: Sequence[object], place: int, copied: "_Copied", words: "MemoryPointer"
+        self, inputs: Sequence[object], place: int, rows: Mapping[int, DeviceArray], words: int
     ) -> list[object]:
         """What the program gets: tensors in memory of the recording, new ones, beside which nothing is kept yet."""
-        slots = dict(copied)
+        slots = dict(self._copied)
         for (number, _), slot in zip(self._handed, self._sets[place], strict=True):
             slots[number] = slot
         made: list[object] = []
         for number, one in enumerate(inputs):
             if isinstance(one, Key):
-                made.append(StoredKey(one.low, one.high, words.ptr + 16 * self._keys.index(number)))
+                made.append(StoredKey(one.low, one.high, words + 16 * self._keys.index(number)))
             else:
                 tensor = _tensor(one)
-                made.append(type(tensor)(slots[number].fresh(), tensor.space))
+                found = rows.get(number)
+                made.append(type(tensor)(slots[number].fresh() if found is None else found, tensor.space))
         return made
 
     # -- memory --------------------------------------------------------------------------------------------------
@@ -328,8 +331,8 @@ class _Many(NamedTuple):
 
     graph: "Graph"
     runs: int
-    copied: list[_Copied]
-    words: "list[MemoryPointer]"
+    rows: dict[int, Rows]
+    words: "MemoryPointer"
 
 
 @dataclass(frozen=True, slots=True)
@@ -370,13 +373,6 @@ def _tensor(one: object) -> Tensor:
 def _picking(numbers: Sequence[int]) -> Callable[[Sequence[object]], Sequence[object]]:
     """What takes these out of a sequence."""
     return itemgetter(*numbers) if len(numbers) > 1 else lambda values: [values[number] for number in numbers]
-
-
-def _copied(slot: Slot, x: DeviceArray) -> DeviceArray:
-    """A copy of an array that lies as that of a slot does."""
-    made = slot.space.like(x)
-    slot.space.device.duplicate(x.pointer, made.pointer, slot.bytes)
-    return made
 
 
 def _words(inputs: Sequence[object], places: list[int]) -> NDArray[np.uint64]:
