@@ -130,8 +130,8 @@ class CudaRecording:
             place = (run - done) % 2
             parts = [*(keys[run] if self._keys else inputs)]
             for number, x in whole.items():
-                slot = many.rows[number]
-                parts[number] = type(_tensor(inputs[number]))(slot.part(x, run), slot.space)
+                one = many.rows[number]
+                parts[number] = type(_tensor(inputs[number]))(one.part(x, run), one.space)
             self._bring(parts, self._copied, self._words)
             self._graphs[place].launch()
         self._last_stream = stream
