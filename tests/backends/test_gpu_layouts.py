@@ -60,7 +60,7 @@ def test_nothing_is_turned_around_within_a_step(monkeypatch: pytest.MonkeyPatch)
 
     moved: list[tuple[int, ...]] = []
     captures: list[int] = []
-    copy, captured = Space.copy, CudaRecording._captured
+    copy, captured = Space.copy, CudaRecording._work
 
     def noted(self: Space, x: DeviceArray, out: DeviceArray) -> None:
         if not any(size > 1 and stride == 0 for size, stride in zip(x.shape, x.strides, strict=True)):
@@ -75,10 +75,10 @@ def test_nothing_is_turned_around_within_a_step(monkeypatch: pytest.MonkeyPatch)
         return found
 
     monkeypatch.setattr(Space, "copy", noted)
-    monkeypatch.setattr(CudaRecording, "_captured", within)
+    monkeypatch.setattr(CudaRecording, "_work", within)
     compiled = mx.compile(step)
     state = optimizer.init(model)
     for number in range(3):
         batch = mx.Labelled(gpu.normal((4, 3, 16, 16), mx.Key(number)), gpu.labels(np.arange(4)))
         model, state, _ = compiled(model, state, batch)
-    assert captures == [0, 0]
+    assert captures == [0, 0, 0]  # once to warm up, and a graph for each set of memory
