@@ -38,7 +38,7 @@ def run(jobs: int) -> dict[str, Any]:
             "-q",
             "--tb=short",
             "-m",
-            "gpu and not slow",
+            "gpu and not slow and not emulated",
             f"--junit-xml={report}",
         ]
         start = perf_counter()

@@ -150,6 +150,7 @@ def is_wrong(gpu: Gpu) -> bool:
     return False
 
 
+@pytest.mark.emulated
 @pytest.mark.skipif(not ON_HOST, reason="a GPU may do by chance what it does not have to")
 def test_streams_that_do_not_wait_are_found_out(gpu: Gpu, monkeypatch: pytest.MonkeyPatch) -> None:
     assert not is_wrong(gpu)
@@ -163,12 +164,14 @@ def test_streams_that_do_not_wait_are_found_out(gpu: Gpu, monkeypatch: pytest.Mo
     assert is_wrong(gpu)
 
 
+@pytest.mark.emulated
 @pytest.mark.skipif(not ON_HOST, reason="a GPU may do by chance what it does not have to")
 def test_memory_that_is_let_go_too_early_is_found_out(gpu: Gpu, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streams.Branches, "_let_go", lambda self, branch: branch.held.clear())
     assert is_wrong(gpu)
 
 
+@pytest.mark.emulated
 @pytest.mark.skipif(not ON_HOST, reason="memory of a GPU comes from a pool for each stream in any case")
 def test_one_pool_for_all_streams_is_found_out(gpu: Gpu, monkeypatch: pytest.MonkeyPatch) -> None:
     def allocate(self: streams.Branches, size: int) -> Any:

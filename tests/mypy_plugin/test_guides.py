@@ -1,4 +1,4 @@
-"""The programs of the guides and other pages, which mypy takes, and the three mistakes of the first, which it does not."""
+"""The programs of the guides and other pages, which mypy takes, and three mistakes of the first, which it does not."""
 
 import pytest
 
