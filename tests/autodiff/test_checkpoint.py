@@ -205,9 +205,10 @@ def test_statistics_that_layers_note_keep_no_graph() -> None:
 
     for thrifty in (False, True):
         mx.value_and_grad(watched, net(thrifty), batch, mx.Train(mx.Key(5)))
-    results, statistics = 3, 2 * 3  # those of the block that is called twice also as they were before
+    # Where each moves to and where it comes to; of the block that is called twice also those of its first call.
+    results, statistics = 3, 2 * 2 * 3
     assert alive[1] == results + statistics
-    assert alive[0] > 2 * alive[1]
+    assert alive[0] > 1.5 * alive[1]
 
 
 def test_a_result_of_another_level_is_refused() -> None:

@@ -86,7 +86,7 @@ def test_mistakes_are_said_in_a_line(capsys: Captured) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["bench", "--rounds", "0"])
     assert ended.value.code == 2
-    assert "--rounds: 0 is less than 1" in capsys.readouterr().err
+    assert "--rounds: '0': expected a whole number from 1" in capsys.readouterr().err
     assert main([*SMALLEST, "--json", "/nowhere/b.json"]) == 1
     assert capsys.readouterr().err == "moonxi: bench: /nowhere/b.json: cannot be written: No such file or directory\n"
 
