@@ -84,7 +84,7 @@ def test_random_programs_give_the_same_bits_on_four_streams(gpu: Gpu, program: P
 
 @pytest.mark.slow
 @given(programs)
-@settings(max_examples=1000, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=400, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @pytest.mark.filterwarnings("error")
 def test_many_random_programs_give_the_same_bits_on_four_streams(gpu: Gpu, program: Program) -> None:
     assert check(gpu, program, PLAIN) == 1
