@@ -48,7 +48,9 @@ def is_pure(node: Expression | FuncDef, checker: TypeChecker, depth: int = 0) ->
             return bool(node.body.body) and all(_only_computes(one, checker, depth) for one in node.body.body)
         case LambdaExpr():
             return all(_only_computes(one, checker, depth) for one in node.body.body)
-        case RefExpr(node=Decorator(func=function)) | RefExpr(node=FuncDef() as function):
+        case RefExpr(node=Decorator(func=decorated)):
+            return _is_pure_name(decorated.fullname) or is_pure(decorated, checker, depth + 1)
+        case RefExpr(node=FuncDef() as function):
             return _is_pure_name(function.fullname) or is_pure(function, checker, depth + 1)
         case RefExpr(node=OverloadedFuncDef(fullname=name)):
             return _is_pure_name(name)
