@@ -80,21 +80,6 @@ def loss[T: mx.ImageModelTensor](model: Transformer[T], batch: mx.Labelled[T], m
     return cross_entropy(model.forward(batch.x, mode), batch.labels)
 
 
-def training(loss: Any, optimizer: Any, low: Any = None) -> Any:
-    """A step whose passes are in another element type, where one is given."""
-
-    def step(model: Any, state: Any, batch: Any, key: mx.Key) -> Any:
-        inner, data = model, batch
-        if low is not None:
-            inner, data = model.map(lambda x: x.cast(low)), mx.Labelled(batch.x.cast(low), batch.labels)
-        value, gradients = nn.value_and_grad(loss, inner, data, nn.Train(key))
-        if low is not None:
-            gradients = gradients.map(lambda x: x.cast(F32))
-        return (*optimizer.update(model, gradients, state), value)
-
-    return step
-
-
 def images(like: Any, *shape: int) -> Any:
     return mx.Labelled(like.normal(shape, mx.Key(1)), like.labels(np.arange(shape[0]) % 5))
 
@@ -164,7 +149,8 @@ def written(folder: Path, chosen: Callable[[str], bool], *, with_sources: bool) 
             continue
         lows = (None, BF16) if with_sources and isinstance(batch, mx.Labelled) else (None,)
         for low in lows:
-            step, state, trained = mx.compile(training(own_loss, optimizer, low)), optimizer.init(model), model
+            step = mx.compile(gpu_sample.training(own_loss, optimizer, low))
+            state, trained = optimizer.init(model), model
             for number in range(2):
                 trained, state, _ = step(trained, state, batch, mx.Key(number))
             if low is None:

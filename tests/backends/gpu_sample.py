@@ -91,7 +91,7 @@ def every_way_of_compiled_steps(like: Any, low: Any) -> None:
     model = new_net(like)
     for optimizer in optimizers:
         ways: tuple[tuple[Pass, ...], ...] = (("tuned_plans",), ("tuned_plans", "fusion"))
-        for step in (mx.compile(training(optimizer, low), without=without) for without in ways):
+        for step in (mx.compile(training(loss, optimizer, low), without=without) for without in ways):
             state, trained = optimizer.init(model), model
             for number in range(4):
                 x = like.normal((6, 3, 9, 8), Key(number))
@@ -143,7 +143,7 @@ def scored(x: Any) -> Any:
     return x.softmax(1) + x.log_softmax(1), x.uniform((37, 43), Key(0))
 
 
-def training(optimizer: Any, low: Any) -> Any:
+def training(loss: Any, optimizer: Any, low: Any = None) -> Any:
     """A step whose passes are in another element type, where one is given."""
 
     def step(model: Any, state: Any, batch: Any, key: Key) -> Any:
