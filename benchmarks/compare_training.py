@@ -3,20 +3,23 @@
 python -m benchmarks.compare_training mnist --data DIR --torch-python PATH --out benchmarks/results/training-mnist
 python -m benchmarks.compare_training cifar10 --data DIR --gpu --precision bf16 --seeds 3 --torch-python PATH
 
-Writes ``log.txt``, ``epochs.csv``, ``curves.svg`` (and ``.png``) and ``summary.md`` into the folder OUT.
+Writes ``log.txt``, ``epochs.csv``, ``curves.svg`` (and ``.png``) and ``summary.md`` into the folder OUT: after every
+epoch, each file whole, so that a run that is stopped leaves the report of the epochs before.
 """
 
 import argparse
 import os
+import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +27,7 @@ from numpy.typing import NDArray
 import moonxi as mx
 from benchmarks import machine
 from benchmarks.comparison import BUSY, PAUSE, found_python
-from benchmarks.training_report import Epoch, draw, summary, table
+from benchmarks.training_report import Epoch, line, write
 from benchmarks.training_task import CIFAR10, MNIST, Settings, Split, Task
 from benchmarks.worker import Worker, WorkerError
 from moonxi.data import DataLoader, LabelledArrays, TrainTest, cifar10, mnist
@@ -32,6 +35,7 @@ from moonxi.errors import MoonxiError
 from moonxi.nn.initializers import xavier_uniform
 from moonxi.nn.models import ResNet18
 from moonxi.nn.models.torchvision import torchvision_name
+from moonxi.whole_file import reason, try_writing
 
 type Host = mx.NpArray[mx.F32]
 
@@ -88,14 +92,23 @@ def resnet_weights(seed: int) -> dict[str, NDArray[np.float32]]:
 
 
 def trained(
-    systems: Sequence[System], tasks: dict[int, str], epochs: int, threads: int, log: "Log", *, pause: float = PAUSE
-) -> tuple[list[Epoch], dict[str, str]]:
-    """Every epoch of every system, and the versions; the systems take turns, every other epoch in reverse.
+    systems: Sequence[System],
+    tasks: Mapping[int, str],
+    epochs: int,
+    threads: int,
+    keep: Callable[[Sequence[Epoch], dict[str, str]], None],
+    *,
+    pause: float = PAUSE,
+) -> None:
+    """Train all of them. The systems take turns, an epoch each, every other epoch in reverse.
 
-    ``tasks`` has a file for each seed. At its turn a system trains with all seeds at a time, each in a process."""
+    ``tasks`` has a file for each seed. At its turn a system trains with all seeds at a time, each in a process. After
+    each epoch ``keep`` gets those of all systems so far, and the versions."""
     found: list[Epoch] = []
     versions: dict[str, str] = {"moonxi": mx.__version__}
     with ExitStack() as stack:
+        # Its threads wait for the workers, which therefore have to end before it: they are entered later.
+        pool = stack.enter_context(ThreadPoolExecutor(len(tasks)))
         workers = [
             {
                 seed: stack.enter_context(Worker(one.python, one.module, task, *one.options, threads=threads))
@@ -103,7 +116,6 @@ def trained(
             }
             for one in systems
         ]
-        pool = stack.enter_context(ThreadPoolExecutor(len(tasks)))
         for group in workers:
             versions |= next(iter(group.values())).ask("versions")
         for number in range(epochs):
@@ -111,26 +123,9 @@ def trained(
                 time.sleep(pause)
                 answers = pool.map(lambda worker, number=number: worker.ask("epoch", number), group.values())
                 for seed, answer in zip(group, answers, strict=True):
-                    epoch: Epoch = {"seed": seed, **answer}
-                    found.append(epoch)
-                    log.line(
-                        f"epoch {epoch['epoch']}/{epochs}  {epoch['system']:<15}  seed {seed}  "
-                        f"loss {epoch['train_loss']:.4f}  accuracy {epoch['train_accuracy']:.4f}  |  "
-                        f"test loss {epoch['test_loss']:.4f}  accuracy {epoch['test_accuracy']:.4f}  |  "
-                        f"{epoch['train_seconds']:.2f} s + {epoch['test_seconds']:.2f} s"
-                    )
-    return found, versions
-
-
-class Log:
-    """Lines that are printed and kept."""
-
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-
-    def line(self, text: str) -> None:
-        print(text, flush=True)
-        self.lines.append(text)
+                    found.append({"seed": seed, **answer})
+                    print(line(found[-1], epochs), flush=True)
+            keep(found, versions)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -160,51 +155,67 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if chosen.task == "cifar10" and chosen.data is None:
         parser.error("cifar10: name its folder or archive with --data")
     out: Path = chosen.out or Path("runs") / f"compare-{chosen.task}"
-    out.mkdir(parents=True, exist_ok=True)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        try_writing(out / "summary.md")
+    except OSError as error:
+        parser.error(f"--out {out}: cannot be written: {reason(error)}")
 
     gpu = ("--gpu", f"--{chosen.precision}") if chosen.gpu else ()
     forms = (("--compile", *gpu),) if chosen.without_eager else (gpu, ("--compile", *gpu))
     systems = [System(sys.executable, "benchmarks.training_moonxi", options) for options in forms]
     if chosen.torch_python is not None:
         systems.append(System(found_python(parser, chosen.torch_python), "benchmarks.training_torch", gpu))
-    started, load = datetime.now(UTC), machine.load()
-    log = Log()
     try:
         if chosen.gpu:
             mx.gpu()  # whatever is missing is said now
-        if chosen.task == "mnist":
-            data, settings = mnist(mx.numpy(), folder=chosen.data), MNIST
-        else:
-            data, settings = cifar10(mx.numpy(), folder=chosen.data), CIFAR10
-        with TemporaryDirectory() as folder:
-            seeds = range(chosen.seed, chosen.seed + chosen.seeds)
-            tasks = [task_of(settings, data, chosen.epochs, seed, chosen.limit) for seed in seeds]
-            files = {seed: str(Path(folder) / f"task-{seed}.npz") for seed in seeds}
-            for task, file in zip(tasks, files.values(), strict=True):
-                task.save(Path(file))
-            pause = 0.0 if chosen.gpu else PAUSE
-            epochs, versions = trained(systems, files, chosen.epochs, chosen.threads, log, pause=pause)
+        compare(chosen, systems, out)
     except (WorkerError, MoonxiError) as error:
         sys.exit(f"compare_training: {error}")
-    busy = load is not None and load > 0.25 * (os.cpu_count() or 1)
-    circumstances = {
-        "date": started.strftime("%Y-%m-%d %H:%M UTC"),
-        "images": f"{len(tasks[0].train.labels):,} to learn from, {len(tasks[0].test.labels):,} to be tested on",
-        "settings": ", ".join(f"{name} {value}" for name, value in vars(settings).items()),
-        "cpu": f"{machine.cpu()}, {os.cpu_count()} cores, {chosen.threads} thread(s)",
-        "gpu": PRECISIONS[chosen.precision] if chosen.gpu else "no",
-        "seeds": f"{', '.join(map(str, seeds))}{' at a time' if len(seeds) > 1 else ''}",
-        "load average": f"{load} before, {machine.load()} after",
-        **({"caution": BUSY} if busy else {}),
-        "versions": ", ".join(f"{name} {value}" for name, value in versions.items()),
-    }
-    (out / "log.txt").write_text("\n".join([*log.lines, ""]), encoding="utf-8")
-    (out / "epochs.csv").write_text(table(epochs), encoding="utf-8")
-    draw(epochs, out / "curves.svg")
-    text = summary(settings, epochs, circumstances)
-    (out / "summary.md").write_text(text, encoding="utf-8")
-    print(f"\n{text}")
+    except KeyboardInterrupt:
+        sys.exit(128 + signal.SIGINT)
+
+
+def _stop(number: int, _: object) -> NoReturn:
+    """End as after an error: with the workers, and without their files."""
+    sys.exit(128 + number)
+
+
+def compare(chosen: argparse.Namespace, systems: Sequence[System], out: Path) -> None:
+    """Train as it was chosen, and print the summary."""
+    started, load = datetime.now(UTC), machine.load()
+    if chosen.task == "mnist":
+        data, settings = mnist(mx.numpy(), folder=chosen.data), MNIST
+    else:
+        data, settings = cifar10(mx.numpy(), folder=chosen.data), CIFAR10
+    seeds = range(chosen.seed, chosen.seed + chosen.seeds)
+    tasks = {seed: task_of(settings, data, chosen.epochs, seed, chosen.limit) for seed in seeds}
+    learnt, tested = (len(split.labels) for split in (tasks[chosen.seed].train, tasks[chosen.seed].test))
+
+    def keep(epochs: Sequence[Epoch], versions: dict[str, str]) -> None:
+        busy = load is not None and load > 0.25 * (os.cpu_count() or 1)
+        circumstances = {
+            "date": started.strftime("%Y-%m-%d %H:%M UTC"),
+            "images": f"{learnt:,} to learn from, {tested:,} to be tested on",
+            "settings": ", ".join(f"{name} {value}" for name, value in vars(settings).items()),
+            "cpu": f"{machine.cpu()}, {os.cpu_count()} cores, {chosen.threads} thread(s)",
+            "gpu": PRECISIONS[chosen.precision] if chosen.gpu else "no",
+            "seeds": f"{', '.join(map(str, seeds))}{' at a time' if len(seeds) > 1 else ''}",
+            "load average": f"{load} before, {machine.load()} after",
+            **({"caution": BUSY} if busy else {}),
+            "versions": ", ".join(f"{name} {value}" for name, value in versions.items()),
+        }
+        write(out, settings, epochs, chosen.epochs, circumstances)
+
+    with TemporaryDirectory() as folder:
+        files = {seed: Path(folder) / f"task-{seed}.npz" for seed in seeds}
+        for seed, task in tasks.items():
+            task.save(files[seed])
+        names = {seed: str(file) for seed, file in files.items()}
+        trained(systems, names, chosen.epochs, chosen.threads, keep, pause=0.0 if chosen.gpu else PAUSE)
+    print(f"\n{(out / 'summary.md').read_text(encoding='utf-8')}")
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, _stop)
     main()

@@ -1,13 +1,14 @@
-"""What came out of trainings side by side: a table, curves, and a summary to read."""
+"""What came out of trainings side by side: a log, a table, curves, and a summary to read."""
 
 import csv
 from collections.abc import Sequence
-from io import StringIO
+from io import BytesIO, StringIO
 from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
 from benchmarks.training_task import Settings
+from moonxi.whole_file import write_whole
 
 COLUMNS = (
     "system",
@@ -21,9 +22,37 @@ COLUMNS = (
     "test_seconds",
 )
 COLOURS = ("#2563a8", "#3a7d44", "#c2571a")
+LATEST = 5
+"""Over so many of the last epochs the accuracy is averaged: that of a single one varies by a point on CIFAR-10."""
 
 type Epoch = dict[str, Any]
 """What a worker says of an epoch, and its seed: the columns of the table."""
+
+
+def write(
+    folder: Path, settings: Settings, epochs: Sequence[Epoch], planned: int, circumstances: dict[str, str]
+) -> None:
+    """The report of the epochs so far, of ``planned`` ones, in place of an older one.
+
+    Each file is there whole at any time. Raises `CheckpointError` if one cannot be written."""
+    texts = {
+        "log.txt": "".join(f"{line(one, planned)}\n" for one in epochs),
+        "epochs.csv": table(epochs),
+        "summary.md": summary(settings, epochs, planned, circumstances),
+    }
+    files = {name: text.encode() for name, text in texts.items()} | drawn(epochs)
+    for name, data in files.items():
+        write_whole("report", folder / name, data)
+
+
+def line(one: Epoch, planned: int) -> str:
+    """An epoch, for the log."""
+    return (
+        f"epoch {one['epoch']}/{planned}  {one['system']:<15}  seed {one['seed']}  "
+        f"loss {one['train_loss']:.4f}  accuracy {one['train_accuracy']:.4f}  |  "
+        f"test loss {one['test_loss']:.4f}  accuracy {one['test_accuracy']:.4f}  |  "
+        f"{one['train_seconds']:.2f} s + {one['test_seconds']:.2f} s"
+    )
 
 
 def table(epochs: Sequence[Epoch]) -> str:
@@ -35,8 +64,8 @@ def table(epochs: Sequence[Epoch]) -> str:
     return text.getvalue()
 
 
-def draw(epochs: Sequence[Epoch], file: Path) -> None:
-    """Loss, accuracy and the time of each epoch."""
+def drawn(epochs: Sequence[Epoch]) -> dict[str, bytes]:
+    """Pictures of loss, accuracy and the time of each epoch, by the names of their files."""
     from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator
 
@@ -59,8 +88,12 @@ def draw(epochs: Sequence[Epoch], file: Path) -> None:
         axes.grid(alpha=0.3)
         axes.legend(frameon=False, fontsize=8)
     panels[2].set_ylim(bottom=0.0)
-    for suffix in (".svg", ".png"):
-        figure.savefig(file.with_suffix(suffix), dpi=120, metadata={"Date": None} if suffix == ".svg" else None)
+    files = {}
+    for kind in ("svg", "png"):
+        file = BytesIO()
+        figure.savefig(file, format=kind, dpi=120, metadata={"Date": None} if kind == "svg" else None)
+        files[f"curves.{kind}"] = file.getvalue()
+    return files
 
 
 def by_system(epochs: Sequence[Epoch]) -> dict[str, list[Epoch]]:
@@ -79,35 +112,41 @@ def by_seed(epochs: Sequence[Epoch]) -> list[list[Epoch]]:
     return list(found.values())
 
 
-def summary(settings: Settings, epochs: Sequence[Epoch], circumstances: dict[str, str]) -> str:
-    """The result as Markdown."""
+def summary(settings: Settings, epochs: Sequence[Epoch], planned: int, circumstances: dict[str, str]) -> str:
+    """The result as Markdown; all systems have the same epochs."""
     systems = by_system(epochs)
     reference = "PyTorch" if "PyTorch" in systems else next(iter(systems))
     base = systems[reference]
     count = max(one["epoch"] for one in base)
+    latest = min(LATEST, count)
+    losses = ("training loss", "test loss", "test accuracy", f"mean of last {latest}")
+    heads = ("system", *losses, "epoch (s)", "evaluation (s)", "ratio", "distance")
+    if count < planned:
+        circumstances = {"epochs": f"{count} of {planned}; the run was stopped, or still goes on", **circumstances}
     lines = [
-        f"# {settings.model}: moonxi and PyTorch through {count} epochs",
+        f"# {settings.model}: moonxi and PyTorch through {count}{f' of {planned}' if count < planned else ''} epochs",
         "",
         "All begin with the same weights and see the same batches in the same order. Timed is an epoch from the making",
         "of its first batch to the loss of its last step, and the evaluation likewise. The systems take turns, an",
         "epoch each. Losses and accuracy are those after the last epoch, means over the seeds, with the accuracies of",
-        f"all seeds behind. The ratio is the median of the ratios within the epochs, to {reference}; the distance is",
-        f"the largest one of a test loss from that of {reference}, over all epochs.",
+        "all seeds behind; beside it the mean over the last epochs, as that of a single one varies. The ratio is the",
+        f"median of the ratios within the epochs, to {reference}; the distance is the largest one of a test loss from",
+        f"that of {reference}, over all epochs.",
         "",
         *(f"- {name}: {value}" for name, value in circumstances.items()),
         "",
-        "| system | training loss | test loss | test accuracy | epoch (s) | evaluation (s) | ratio | distance |",
-        "|---|---|---|---|---|---|---|---|",
+        f"| {' | '.join(heads)} |",
+        f"|{'---|' * len(heads)}",
     ]
     for system, own in systems.items():
         last = [one[-1] for one in by_seed(own)]
         ratios = [one["train_seconds"] / other["train_seconds"] for one, other in zip(own, base, strict=True)]
         far = max(abs(one["test_loss"] / other["test_loss"] - 1.0) for one, other in zip(own, base, strict=True))
-        seeds = f" ({', '.join(f'{one["test_accuracy"]:.4f}' for one in last)})" if len(last) > 1 else ""
+        means = [fmean(one["test_accuracy"] for one in seed[-latest:]) for seed in by_seed(own)]
         lines.append(
             f"| {system} | {fmean(one['train_loss'] for one in last):.4f} | "
             f"{fmean(one['test_loss'] for one in last):.4f} | "
-            f"{fmean(one['test_accuracy'] for one in last):.4f}{seeds} | "
+            f"{_over_seeds([one['test_accuracy'] for one in last])} | {_over_seeds(means)} | "
             f"{median(one['train_seconds'] for one in own):.2f} | {median(one['test_seconds'] for one in own):.2f} | "
             f"{median(ratios):.2f} ({min(ratios):.2f}-{max(ratios):.2f}) | {far:.1e} |"
         )
@@ -120,3 +159,9 @@ def summary(settings: Settings, epochs: Sequence[Epoch], circumstances: dict[str
         "",
     ]
     return "\n".join(lines)
+
+
+def _over_seeds(values: Sequence[float]) -> str:
+    """The mean; behind it each one, if there are several."""
+    each = f" ({', '.join(f'{one:.4f}' for one in values)})" if len(values) > 1 else ""
+    return f"{fmean(values):.4f}{each}"

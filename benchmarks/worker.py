@@ -37,6 +37,7 @@ class Worker:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
+            process_group=0,  # Ctrl-C is for the program that asks, which ends its workers
         )
 
     def __enter__(self) -> "Worker":

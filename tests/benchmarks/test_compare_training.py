@@ -2,9 +2,13 @@
 
 import csv
 import os
+import re
+import signal
 import subprocess
 import sys
+from itertools import takewhile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,22 +16,22 @@ import pytest
 import moonxi as mx
 from benchmarks.compare_training import main, resnet_weights, task_of
 from benchmarks.training_moonxi import Moonxi, loss, new_resnet, optimizer
-from benchmarks.training_report import by_system, summary
+from benchmarks.training_report import Epoch, by_system, summary
 from benchmarks.training_task import CIFAR10, MNIST, Split, Task
+from benchmarks.worker import Worker
 from moonxi.data import DataLoader, mnist
 
 CHECKOUT = Path(__file__).parents[2]
 TORCH = os.environ.get("MOONXI_TORCH_PYTHON")
 
 
+COMMAND = [sys.executable, str(CHECKOUT / "benchmarks" / "compare_training.py")]
+ENVIRONMENT = os.environ | {"PYTHONPATH": str(CHECKOUT)}
+FILES = {"log.txt", "epochs.csv", "curves.svg", "curves.png", "summary.md"}
+
+
 def run(*arguments: str | Path) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        [sys.executable, CHECKOUT / "benchmarks" / "compare_training.py", *arguments],
-        env=os.environ | {"PYTHONPATH": str(CHECKOUT)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return subprocess.run([*COMMAND, *arguments], env=ENVIRONMENT, capture_output=True, text=True, check=False)
 
 
 def epochs(folder: Path) -> dict[str, list[tuple[float, ...]]]:
@@ -50,7 +54,7 @@ def test_a_small_run_leaves_log_table_curves_and_summary(tmp_path: Path) -> None
     done = run("mnist", "--limit", "200", "--epochs", "2", "--out", tmp_path / "out")
     assert done.returncode == 0, done.stderr
     out = tmp_path / "out"
-    assert {one.name for one in out.iterdir()} == {"log.txt", "epochs.csv", "curves.svg", "curves.png", "summary.md"}
+    assert {one.name for one in out.iterdir()} == FILES
     found = epochs(out)
     assert found.keys() == {"moonxi", "moonxi compiled"}
     alike(found["moonxi"], found["moonxi compiled"])
@@ -58,6 +62,55 @@ def test_a_small_run_leaves_log_table_curves_and_summary(tmp_path: Path) -> None
     assert second[0] < first[0]
     assert "- images: 200 to learn from, 40 to be tested on\n" in (out / "summary.md").read_text(encoding="utf-8")
     assert done.stdout.startswith((out / "log.txt").read_text(encoding="utf-8"))
+    assert done.stdout.endswith((out / "summary.md").read_text(encoding="utf-8") + "\n")
+
+
+def reported(folder: Path, planned: int) -> list[int]:
+    """How many epochs log, table and summary of a run that was stopped have, of one system with one seed."""
+    assert {one.name for one in folder.iterdir()} == FILES
+    text = (folder / "summary.md").read_text(encoding="utf-8")
+    found = re.match(rf"# mnist: moonxi and PyTorch through (\d+) of {planned} epochs\n", text)
+    assert found is not None, text
+    assert f"- epochs: {found[1]} of {planned}; the run was stopped, or still goes on\n" in text
+    lines = (folder / "log.txt").read_text(encoding="utf-8").splitlines()
+    assert [line.split()[1] for line in lines] == [f"{epoch + 1}/{planned}" for epoch in range(len(lines))]
+    return [len(lines), len(epochs(folder)["moonxi compiled"]), int(found[1])]
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_run_that_is_stopped_leaves_the_report_of_the_epochs_before(
+    number: signal.Signals, status: int, tmp_path: Path
+) -> None:
+    out, own = tmp_path / "out", tmp_path / "temporary"
+    own.mkdir()
+    command = [*COMMAND, "mnist", "--limit", "100", "--epochs", "5000", "--without-eager", "--out", str(out)]
+    with subprocess.Popen(
+        command, env=ENVIRONMENT | {"TMPDIR": str(own)}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        before = list(takewhile(lambda line: not line.startswith("epoch 4/"), process.stdout))
+        process.send_signal(number)
+        _, errors = process.communicate()
+    assert len(before) == 3
+    assert (process.returncode, errors) == (status, "")
+    counts = reported(out, 5000)
+    assert min(counts) >= 3
+    assert max(counts) <= min(counts) + 1  # stopped between two files
+    assert list(own.iterdir()) == []
+
+
+def test_a_worker_that_dies_costs_no_earlier_epoch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ask = Worker.ask
+
+    def dies(self: Worker, question: str, number: int = 0) -> Any:
+        if number == 2:
+            self._process.kill()
+        return ask(self, question, number)
+
+    monkeypatch.setattr(Worker, "ask", dies)
+    with pytest.raises(SystemExit, match=r"^compare_training: benchmarks\.training_moonxi ended with status -9"):
+        main(["mnist", "--limit", "100", "--epochs", "4", "--without-eager", "--out", str(tmp_path)])
+    assert reported(tmp_path, 4) == [2, 2, 2]
 
 
 def test_seeds_train_at_a_time_and_are_reported_together(tmp_path: Path) -> None:
@@ -107,20 +160,44 @@ def test_the_network_for_cifar_trains_and_is_evaluated() -> None:
     assert learner.evaluate(*batch)[0] > 0.0
 
 
-def test_the_summary_compares_to_pytorch_within_the_epochs() -> None:
-    def row(system: str, epoch: int, loss: float, seconds: float) -> dict[str, object]:
-        names = ("train_loss", "train_accuracy", "test_loss", "test_accuracy", "test_seconds")
-        return {"system": system, "seed": 0, "epoch": epoch, **dict.fromkeys(names, loss), "train_seconds": seconds}
+def row(system: str, epoch: int, loss: float, seconds: float, *, seed: int = 0, accuracy: float = 0.5) -> Epoch:
+    return {
+        "system": system,
+        "seed": seed,
+        "epoch": epoch,
+        "train_loss": loss,
+        "train_accuracy": accuracy,
+        "test_loss": loss,
+        "test_accuracy": accuracy,
+        "train_seconds": seconds,
+        "test_seconds": seconds / 10.0,
+    }
 
+
+def test_the_summary_compares_to_pytorch_within_the_epochs() -> None:
     rows = [
-        row("moonxi", 2, 1.1, 4.0),
+        row("moonxi", 2, 1.1, 4.0, accuracy=0.7),
         row("PyTorch", 1, 2.0, 2.0),
         row("PyTorch", 2, 1.0, 1.0),
         row("moonxi", 1, 2.0, 3.0),
     ]
     assert [one["epoch"] for one in by_system(rows)["moonxi"]] == [1, 2]
-    text = summary(MNIST, rows, {"date": "today"})
-    assert "| moonxi | 1.1000 | 1.1000 | 1.1000 | 3.50 | 1.55 | 2.75 (1.50-4.00) | 1.0e-01 |" in text
+    text = summary(MNIST, rows, 2, {"date": "today"})
+    assert text.startswith("# mnist: moonxi and PyTorch through 2 epochs\n")
+    assert "| test accuracy | mean of last 2 |" in text
+    assert "| moonxi | 1.1000 | 1.1000 | 0.7000 | 0.6000 | 3.50 | 0.35 | 2.75 (1.50-4.00) | 1.0e-01 |" in text
+
+
+def test_beside_the_last_accuracy_stands_the_mean_of_the_last_five() -> None:
+    accuracies = {0: (0.1, 0.1, 0.6, 0.7, 0.6, 0.7, 0.9), 1: (0.2, 0.2, 0.5, 0.5, 0.5, 0.5, 0.3)}
+    rows = [
+        row("moonxi", number + 1, 1.0, 1.0, seed=seed, accuracy=one)
+        for seed, own in accuracies.items()
+        for number, one in enumerate(own)
+    ]
+    text = summary(CIFAR10, rows, 7, {})
+    assert "| test accuracy | mean of last 5 |" in text
+    assert "| 0.6000 (0.9000, 0.3000) | 0.5800 (0.7000, 0.4600) |" in text
 
 
 @pytest.mark.parametrize(
@@ -132,11 +209,13 @@ def test_the_summary_compares_to_pytorch_within_the_epochs() -> None:
         (("mnist", "--torch-python", "no-such"), "--torch-python no-such: there is no such program"),
         (("mnist", "--data", "nowhere"), "compare_training: mnist: nowhere: "),
         (("mnist", "--gpu", "--data", "nowhere"), "compare_training: "),
+        (("mnist", "--out", __file__), f"--out {__file__}: cannot be written: File exists"),
+        (("mnist", "--out", f"{__file__}/below"), f"--out {__file__}/below: cannot be written: Not a directory"),
     ],
 )
 def test_mistakes_are_said_in_a_line(
     arguments: tuple[str, ...], text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as ended:
-        main([*arguments, "--out", str(tmp_path)])
+        main([arguments[0], "--out", str(tmp_path), *arguments[1:]])
     assert text in f"{capsys.readouterr().err}{ended.value}"
