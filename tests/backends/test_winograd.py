@@ -5,6 +5,7 @@ import pytest
 
 from moonxi import shapes
 from moonxi.backends.numpy import convolution, jit, winograd
+from moonxi.backends.numpy.axis_tiles import AxisTiles
 from moonxi.backends.numpy.large_tiles import LargeTiles
 from moonxi.backends.numpy.pair_tiles import PairTiles
 from moonxi.backends.numpy.small_tiles import CompiledSmallTiles, SmallTiles
@@ -13,7 +14,7 @@ from moonxi.dtypes import HostArray
 from moonxi.shapes import Conv2d
 
 IMAGES = [((3, 20, 7, 5), 1), ((2, 16, 6, 8), 0), ((2, 18, 4, 4), 2), ((2, 16, 9, 9), 3), ((40, 16, 3, 12), 1)]
-TILES: list[Tiles] = [SmallTiles(), LargeTiles(), CompiledSmallTiles()]
+TILES: list[Tiles] = [SmallTiles(), LargeTiles(), AxisTiles(), CompiledSmallTiles()]
 CASES = [(tiles, shape, padding) for tiles in TILES for shape, padding in IMAGES]
 CASES.append((PairTiles(), (5, 17, 2, 2), 1))
 
@@ -54,7 +55,8 @@ def test_tiles_compute_what_patches_do(
 @pytest.mark.parametrize(
     ("shape", "padding", "large", "kind"),
     [
-        ((8, 64, 8, 8), 1, True, LargeTiles),
+        ((8, 64, 8, 8), 1, True, AxisTiles),
+        ((8, 64, 8, 40), 1, True, LargeTiles),
         ((8, 64, 8, 8), 1, False, SmallTiles),
         ((8, 64, 5, 5), 1, True, SmallTiles),  # four large tiles would be half empty
         ((8, 64, 2, 2), 1, True, PairTiles),

@@ -15,7 +15,7 @@ from moonxi.backends.numpy.tiles import Tiles, array, met
 from moonxi.dtypes import HostArray
 from moonxi.shapes import Conv2d
 
-_PIXELS: Final = np.array(
+PIXELS: Final = np.array(
     [
         [4, 0, -5, 0, 1, 0],
         [0, -4, -4, 1, 1, 0],
@@ -26,13 +26,13 @@ _PIXELS: Final = np.array(
     ]
 )
 _KERNEL: Final = np.array([[6, 0, 0], [-4, -4, -4], [-4, 4, -4], [1, 2, 4], [1, -2, 4], [0, 0, 24]]) / 24
-_RESULTS: Final = np.array([[1, 1, 1, 1, 1, 0], [0, 1, -1, 2, -2, 0], [0, 1, 1, 4, 4, 0], [0, 1, -1, 8, -8, 1]])
+RESULTS: Final = np.array([[1, 1, 1, 1, 1, 0], [0, 1, -1, 2, -2, 0], [0, 1, 1, 4, 4, 0], [0, 1, -1, 8, -8, 1]])
 
 
 @cache
 def _matrix(name: str, dtype: np.dtype[np.floating]) -> HostArray:
     """A transform of rows and columns together."""
-    one = {"pixels": _PIXELS, "kernel": _KERNEL, "results": _RESULTS}[name]
+    one = {"pixels": PIXELS, "kernel": _KERNEL, "results": RESULTS}[name]
     return np.kron(one, one).astype(dtype)
 
 
@@ -44,12 +44,20 @@ class LargeTiles(Tiles):
 
     @override
     def write_kernel(self, weight: HostArray, matrices: HostArray) -> None:
+        transform, rows = _matrix("kernel", weight.dtype), weight.transpose(0, 2, 3, 1)
+        if rows.flags.c_contiguous:  # then nothing needs to be copied
+            np.matmul(transform, rows.reshape(len(rows), 9, -1), out=matrices.transpose(1, 0, 2))
+            return
         taps = np.ascontiguousarray(weight.transpose(2, 3, 0, 1)).reshape(9, -1)
-        np.matmul(_matrix("kernel", weight.dtype), taps, out=matrices.reshape(36, -1))
+        np.matmul(transform, taps, out=matrices.reshape(36, -1))
 
     @override
     def write_kernel_gradient(self, matrices: HostArray, dw: HostArray) -> None:
-        taps = np.matmul(_matrix("kernel", dw.dtype).T, matrices.reshape(36, -1))
+        transform, rows = _matrix("kernel", dw.dtype).T, dw.transpose(0, 2, 3, 1)
+        if rows.flags.c_contiguous:
+            np.matmul(transform, matrices.transpose(1, 0, 2), out=rows.reshape(len(rows), 9, -1))
+            return
+        taps = np.matmul(transform, matrices.reshape(36, -1))
         np.copyto(dw, taps.reshape(3, 3, *matrices.shape[1:]).transpose(2, 3, 0, 1))
 
     @override

@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 
 from moonxi.backends.numpy import threads
+from moonxi.backends.numpy.axis_tiles import AxisTiles
 from moonxi.backends.numpy.jit import plain
 from moonxi.backends.numpy.large_tiles import LargeTiles
 from moonxi.backends.numpy.pair_tiles import PairTiles
@@ -23,6 +24,9 @@ _BLOCK: Final = 1 << 18
 """Numbers of a block of transformed images: with as many results and what lies between they fit into the cache."""
 _KERNEL_WORK: Final = 48
 """What a number of a transformed kernel costs, in multiplications of a product of matrices."""
+_TURNED: Final = 1 << 14
+"""Entries of a matrix of the kernel up to which it is written for the product as it is: OpenBLAS is slower by a third
+with the transpose of a small one, and a larger one takes too long to turn."""
 _LEAST: Final = 16
 """Channels from which on the products cost more than the transforms."""
 
@@ -44,7 +48,7 @@ def tiles_for(conv: Conv2d[int], *, large: bool, numba: bool) -> Tiles | None:
     small: Tiles = CompiledSmallTiles() if numba else SmallTiles()
     if not large:
         return small
-    wide = LargeTiles()
+    wide = AxisTiles() if AxisTiles.fit(conv) else LargeTiles()
     products = [one.matrices * prod(one.grid(conv)) for one in (wide, small)]
     return wide if products[0] < 0.8 * products[1] else small
 
@@ -53,7 +57,10 @@ def convolve(
     x: HostArray, weight: HostArray, bias: HostArray | None, conv: Conv2d[int], tiles: Tiles, out: HostArray
 ) -> None:
     """The result of a convolution, into ``(batch, outputs, height, width)``."""
-    kernel = _kernel(weight, tiles).transpose(0, 2, 1)
+    if weight[:, :, 0, 0].size <= _TURNED:
+        kernel = _kernel(weight.transpose(1, 0, 2, 3), tiles)
+    else:
+        kernel = _kernel(weight, tiles).transpose(0, 2, 1)
     images, results = _images(x, tiles), _images(out, tiles)
     offset = np.zeros(conv.outputs, x.dtype) if bias is None else np.array(bias)
 
@@ -105,14 +112,14 @@ def gradients(
 
 
 def _kernel(weight: HostArray, tiles: Tiles) -> HostArray:
-    """The weight as matrices ``(outputs, inputs)``."""
+    """The weight ``(a, b, 3, 3)`` as matrices ``(a, b)``."""
     matrices = array("kernel", (tiles.matrices, *weight.shape[:2]), weight.dtype)
     threads.each(lambda part: tiles.write_kernel(weight[part], matrices[:, part]), _parts_of_kernel(weight, tiles))
     return matrices
 
 
 def _parts_of_kernel(weight: HostArray, tiles: Tiles) -> list[slice]:
-    """Parts of the outputs."""
+    """Parts of its first axis."""
     return threads.parts(len(weight), prod(weight.shape[:2]) * tiles.matrices * _KERNEL_WORK)
 
 
