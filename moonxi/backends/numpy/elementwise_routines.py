@@ -13,7 +13,7 @@ from moonxi.traits.kernels import Program, Register, Request, Routine
 
 _WHOLE: Final = 1 << 18
 """Elements up to which a step runs over all of them: they fit into the cache, and more calls would cost more."""
-_BLOCK: Final = 1 << 15
+_BLOCK: Final = 1 << 17
 """Elements of a block otherwise."""
 _WORK: Final = 4
 """What a step costs an element, in multiplications of a product of matrices."""
