@@ -39,7 +39,7 @@ type Program = Callable[[Sequence[object], Notes], list[object]]
 class Recording(Protocol):
     """A program as a device repeats it."""
 
-    def run(self, inputs: Sequence[object], /) -> list[object] | None:
+    def run(self, inputs: Sequence[object], /) -> Sequence[object] | None:
         """The outputs for inputs like those of the first call; None if this call has to be computed in another way."""
         ...
 
@@ -50,7 +50,7 @@ class Recording(Protocol):
 
     def run_on(
         self, inputs: Sequence[object], rows: Mapping[int, object], count: int, keys: Sequence[Sequence[object]], /
-    ) -> list[object]:
+    ) -> Sequence[object]:
         """The outputs of the last of ``count`` runs, which take from each other what is handed on.
 
         ``inputs`` are those of the first run. By the number of an input, ``rows`` has those of all runs as one tensor,

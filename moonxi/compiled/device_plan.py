@@ -3,8 +3,9 @@
 Random keys are folded on the host before; the device is given the words.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from operator import itemgetter
 
 from moonxi.compiled.branches import BRANCHES, scheduled
 from moonxi.compiled.device_groups import grouped, sizes
@@ -38,6 +39,7 @@ class DevicePlan:
         self._branches = schedule.branches if schedule.count > 1 else None
         place_of = {number: place for place, number in enumerate((*graph.inputs, *keys))}
         self._taken = [place_of[number] for number in taken]
+        self._given = _picking(self._taken)
         self._keys_out = [
             (place, place_of[number]) for place, number in enumerate(graph.outputs) if graph.specs[number].dtype is None
         ]
@@ -66,10 +68,10 @@ class DevicePlan:
         """The memory of the recording; 0 before it is made."""
         return 0 if self._recording is None else self._recording.bytes
 
-    def run(self, inputs: Sequence[object]) -> list[object]:
+    def run(self, inputs: Sequence[object]) -> Sequence[object]:
         """The outputs for other inputs."""
         values = self._values(inputs)
-        given = [values[place] for place in self._taken]
+        given = self._given(values)
         found = None if self._recording is None else self._recording.run(given)
         return self._outputs(interpreted(self.work, given) if found is None else found, values)
 
@@ -83,30 +85,38 @@ class DevicePlan:
         needed = {place for place in self._taken if place < going}
         return known == {place: place for place in needed}
 
-    def run_on(self, inputs: Sequence[object], ahead: Ahead) -> list[object]:
+    def run_on(self, inputs: Sequence[object], ahead: Ahead) -> Sequence[object]:
         """The outputs of the last of several runs, if the device knows what goes on from each to the next."""
         assert self._recording is not None, "what goes on is known"
         values = self._values(inputs)
-        given = [values[place] for place in self._taken]
+        given = self._given(values)
         rows = {number: ahead.rows[place] for number, place in enumerate(self._taken) if place in ahead.rows}
-        runs = []
+        runs: list[Sequence[object]] = []
         if self._keys_out or any(isinstance(one, Key) for one in given):
             for number in range(ahead.count):
                 values = self._values([*inputs[: ahead.key], ahead.keys(number), *inputs[ahead.key + 1 :]])
-                runs.append([values[place] for place in self._taken])
+                runs.append(self._given(values))
         return self._outputs(self._recording.run_on(given, rows, ahead.count, runs), values)
 
-    def _values(self, inputs: Sequence[object]) -> list[object]:
+    def _values(self, inputs: Sequence[object]) -> Sequence[object]:
         """The inputs, and keys that are folded from them."""
-        values = [*inputs]
+        values = inputs
         if self._folds:
             known = dict(zip(self._graph.inputs, inputs, strict=True))
             for node in self._folds:
                 known.update(zip(node.results, computed(node, known), strict=True))
-            values += [known[number] for number in self._keys]
+            values = [*inputs, *(known[number] for number in self._keys)]
         return values
 
-    def _outputs(self, made: list[object], values: Sequence[object]) -> list[object]:
+    def _outputs(self, made: Sequence[object], values: Sequence[object]) -> Sequence[object]:
+        if not self._keys_out:
+            return made
+        outputs = [*made]
         for place, source in self._keys_out:
-            made.insert(place, values[source])
-        return made
+            outputs.insert(place, values[source])
+        return outputs
+
+
+def _picking(places: Sequence[int]) -> Callable[[Sequence[object]], Sequence[object]]:
+    """What takes the values in these places."""
+    return itemgetter(*places) if len(places) > 1 else lambda values: [values[place] for place in places]

@@ -1,42 +1,75 @@
 """Whether a value has a known structure: a function written once for the structure, since each call of a step asks."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import MethodType
 from typing import cast
 
-from moonxi.compiled.structure import Again, Bound, Entries, Items, KeyLeaf, Record, Static, Structure, TensorLeaf, same
+from moonxi.compiled.structure import (
+    Again,
+    Bound,
+    Entries,
+    GoesOn,
+    Items,
+    KeyLeaf,
+    Record,
+    Static,
+    Structure,
+    TensorLeaf,
+    same,
+)
 from moonxi.key import Key
 
 type Matcher = Callable[[object], list[object] | None]
 """The leaves of a value in order, or None if it has another structure."""
 
 
+type MatcherGoingOn = Callable[[object, Sequence[object], Sequence[object]], list[object] | None]
+"""The same where parts of the value are objects that were kept of a result; it takes these, and their leaves."""
+
+
 def matcher(structure: Structure, /) -> Matcher:
     """Tells the values of the structure, in which what is one object is one there, and nothing else is."""
+    return cast(Matcher, _written(structure, "value"))
+
+
+def matcher_going_on(structure: Structure, /) -> MatcherGoingOn:
+    """The same for a structure with parts that go on."""
+    return cast(MatcherGoingOn, _written(structure, "value, kept, outputs"))
+
+
+def _written(structure: Structure, parameters: str) -> object:
     writer = _Writer()
     writer.visit(structure, "value")
-    objects = [f"t{number}" for number in range(writer.leaves)] + [f"r{number}" for number in range(writer.records)]
-    lines = ["def match(value):", "    try:", *(f"        {line}" for line in writer.lines)]
-    if len(objects) > 1:
-        ids = ", ".join(f"id({name})" for name in objects)
-        lines.append(f"        if len({{{ids}}}) != {len(objects)}: return None")
-    lines.append(f"        return [{', '.join(objects[: writer.leaves])}]")
-    lines += ["    except AttributeError:", "        return None"]
+    lines = [f"def match({parameters}):", "    try:", *(f"        {line}" for line in writer.lines)]
+    leaves = [f"t{number}" for number in range(writer.leaves)]
+    for names in (leaves, writer.records):
+        if len(names) > 1:
+            ids = ", ".join(f"id({name})" for name in names)
+            lines.append(f"        if len({{{ids}}}) != {len(names)}: return None")
+    lines += [f"        return [{', '.join(leaves)}]", "    except AttributeError:", "        return None"]
     exec("\n".join(lines), writer.names)
-    return cast(Matcher, writer.names["match"])
+    return writer.names["match"]
 
 
-def immutable(structure: Structure, /) -> bool:
-    """Whether an object of the structure can only be the same value as long as it is the same object."""
+def immutable(structure: Structure, /, *, with_leaves: bool = False) -> bool:
+    """Whether an object of the structure can only be the same value as long as it is the same object.
+
+    There are tensors and keys in it only ``with_leaves``."""
+
+    def all_are(parts: tuple[Structure, ...]) -> bool:
+        return all(immutable(part, with_leaves=with_leaves) for part in parts)
+
     match structure:
-        case Static():
+        case Static() | Again():
             return True
+        case TensorLeaf() | KeyLeaf():
+            return with_leaves
         case Items(cls, parts):
-            return issubclass(cls, tuple) and all(map(immutable, parts))
+            return issubclass(cls, tuple) and all_are(parts)
         case Bound(cls, _, parts):
-            return cls is MethodType and all(map(immutable, parts))
+            return cls is MethodType and all_are(parts)
         case Record(_, cls, _, parts):
-            return bool(cls.__dict__["__dataclass_params__"].frozen) and all(map(immutable, parts))
+            return bool(cls.__dict__["__dataclass_params__"].frozen) and all_are(parts)
         case _:
             return False
 
@@ -48,7 +81,7 @@ class _Writer:
         self.lines: list[str] = []
         self.names: dict[str, object] = {"same": same, "Key": Key}
         self.leaves = 0
-        self.records = 0
+        self.records: list[str] = []
 
     def _named(self, value: object) -> str:
         name = f"k{len(self.names)}"
@@ -76,6 +109,13 @@ class _Writer:
                     f"{name}.__class__ is not {self._named(cls)} or {name}.shape != {self._named(spec.shape)} "
                     f"or {name}.{attribute} {differs} {self._named(known)}"
                 )
+            case GoesOn(number, leaves):
+                self._refuse_if(f"{expression} is not kept[{number}]")
+                for own, place in leaves:
+                    if own < self.leaves:
+                        self._refuse_if(f"outputs[{place}] is not t{own}")
+                    else:
+                        self._leaf(own, f"outputs[{place}]")
             case KeyLeaf(number):
                 self._refuse_if(f"{self._leaf(number, expression)}.__class__ is not Key")
             case Static(value):
@@ -90,7 +130,7 @@ class _Writer:
                 self._refuse_if(f"{name}.__class__ is not dict or tuple({name}) != {self._named(keys)}")
                 self._visit_parts(parts, f"{name}.values()")
             case Record(number, cls, names, parts):
-                self.records = number + 1
+                self.records.append(f"r{number}")
                 self.lines.append(f"r{number} = {expression}")
                 self._refuse_if(f"r{number}.__class__ is not {self._named(cls)}")
                 for attribute, part in zip(names, parts, strict=True):

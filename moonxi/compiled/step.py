@@ -2,7 +2,7 @@
 
 import inspect
 import threading
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import wraps
 from time import perf_counter
@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary
 from moonxi.autodiff import Grad
 from moonxi.compiled.building import Builder, builder
 from moonxi.compiled.differing import difference
+from moonxi.compiled.going_on import GoingOn
 from moonxi.compiled.graph import Graph
 from moonxi.compiled.matching import Matcher, matcher
 from moonxi.compiled.optimising import PASSES, Pass, optimised
@@ -37,6 +38,7 @@ class _Program:
 
     structure: Structure
     matches: Matcher
+    arguments: GoingOn
     surroundings: Surroundings
     because: str
     build: Builder
@@ -45,6 +47,12 @@ class _Program:
     replay: Replay
     seconds: float
     replays: int = 0
+
+    def given(self, outputs: Sequence[object]) -> object:
+        """The result of a call."""
+        result = self.build(outputs)
+        self.arguments.keep(result, outputs)
+        return result
 
 
 class _Here(threading.local):
@@ -66,16 +74,17 @@ class _Compiled:
         self._programs: list[_Program] = []
         self._lock = threading.Lock()
 
-    def __call__(self, *positional: object, **named: object) -> object:
+    def called(self, positional: tuple[object, ...], named: dict[str, object]) -> object:
+        """What the step gives for these arguments."""
         if _here.tracing:  # within another step, or this one, it is plain Python
             return self._step(*positional, **named)
         arguments = (*self._bound, *positional), named
         with self._lock:
             for program in self._programs:
-                leaves = program.matches(arguments)
+                leaves = program.arguments.leaves(arguments)
                 if leaves is not None and program.surroundings.match():
                     program.replays += 1
-                    return program.build(program.replay.run(leaves))
+                    return program.given(program.replay.run(leaves))
             found, structure = flattened(arguments, "the arguments")
             tensors = [leaf for leaf in found.leaves if is_tensor(leaf)]
             if not any(isinstance(one, TracedTensor | Grad) for one in tensors):
@@ -102,7 +111,7 @@ class _Compiled:
                 places = {place: rows[id(leaf)] for place, leaf in enumerate(leaves) if id(leaf) in rows}
                 key = next(place for place, leaf in enumerate(leaves) if leaf is call[3])
                 program.replays += count
-                return program.build(program.replay.run_on(leaves, Ahead(count, places, key, keys)))
+                return program.given(program.replay.run_on(leaves, Ahead(count, places, key, keys)))
         return None
 
     def _first_call(self, found: Found, structure: Structure, tensors: list[object]) -> object:
@@ -134,12 +143,13 @@ class _Compiled:
         replay, outputs = first_replay(graph, classes[0], found.leaves, self._without)
         graph = replace(graph, layouts=replay.layouts, together=replay.together)
         seconds = perf_counter() - start
-        build = builder(made.result)
+        matches = matcher(structure)
+        going_on, build = GoingOn(structure, matches), builder(made.result)
         program = _Program(
-            structure, matcher(structure), surroundings, because, build, made.graph, graph, replay, seconds
+            structure, matches, going_on, surroundings, because, build, made.graph, graph, replay, seconds
         )
         self._programs.insert(0, program)
-        return build(outputs)
+        return program.given(outputs)
 
     def _because(self, structure: Structure) -> str:
         """Why there has to be another graph: what is not as in the call that was traced last."""
@@ -197,10 +207,11 @@ def compile[F: Callable[..., object]](step: F, /, *, without: tuple[Pass, ...] =
     if unknown:
         raise OptionError(f"compile: without={unknown[0]!r}: expected a tuple of names among {', '.join(PASSES)}")
     made = _Compiled(step, without)
+    called = made.called
 
     @wraps(step)
     def call(*positional: object, **named: object) -> object:
-        return made(*positional, **named)
+        return called(positional, named)
 
     _compiled[call] = made
     return cast(F, call)  # it takes and gives what the step does

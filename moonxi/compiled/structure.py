@@ -125,6 +125,16 @@ class Again(Structure):
     number: int
 
 
+@dataclass(frozen=True, slots=True)
+class GoesOn(Structure):
+    """An object of the last result, in which nothing can have changed: see `moonxi.compiled.going_on`."""
+
+    number: int
+    """Of those that are kept of the result."""
+    leaves: tuple[tuple[int, int], ...]
+    """The numbers of its leaves, each with its place among the outputs that are kept."""
+
+
 def is_tensor(value: object) -> bool:
     """Whether it is a tensor; of each class the traits are looked up once."""
     cls = value.__class__

@@ -8,11 +8,12 @@ import builtins
 import inspect
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, is_dataclass
 from enum import Enum
 from functools import cached_property, partial
 from types import FunctionType, MappingProxyType, MethodType, ModuleType
+from typing import cast
 
 from moonxi.compiled.matching import Matcher, immutable, matcher
 from moonxi.compiled.names import Names, names_in
@@ -34,32 +35,51 @@ class Place:
     """Something that is read: what it is called, how to read it again, and what stood there."""
 
     name: str
-    read: Callable[[], object]
+    function: Callable[..., object]
+    arguments: tuple[object, ...]
     seen: object
-    """The object itself, if its identity is enough; else one that is nowhere."""
+    """The object itself, if ``is_enough``: as long as it is there nothing has changed."""
+    is_enough: bool
     matches: Matcher
 
     def changed(self) -> bool:
         """Whether something else stands there now."""
-        now = self.read()
-        return now is not self.seen and self.matches(now) is None
+        now = self.function(*self.arguments)
+        return not (self.is_enough and now is self.seen) and self.matches(now) is None
 
 
-@dataclass(frozen=True, slots=True)
 class Surroundings:
     """All that a step reads besides its arguments."""
 
-    places: tuple[Place, ...]
-    may_show: bool
-    """Whether a function of the user may print, write or log: see `moonxi.compiled.effects`."""
+    def __init__(self, places: Sequence[Place], may_show: bool) -> None:
+        self.may_show = may_show
+        """Whether a function of the user may print, write or log: see `moonxi.compiled.effects`."""
+        self._places = places
+        self._are_same = _comparing([place for place in places if place.is_enough])
+        self._others = [place for place in places if not place.is_enough]
 
     def match(self) -> bool:
         """Whether everything is as it was."""
-        return not any(place.read() is not place.seen and place.changed() for place in self.places)
+        if self._are_same():
+            return not self._others or not any(place.changed() for place in self._others)
+        return not self.changed()
 
     def changed(self) -> list[str]:
         """The names of what is not as it was."""
-        return [place.name for place in self.places if place.changed()]
+        return [place.name for place in self._places if place.changed()]
+
+
+def _comparing(places: Sequence[Place]) -> Callable[[], bool]:
+    """Tells whether the same objects are there, by a function written once for the places: each call of a step asks."""
+    names: dict[str, object] = {}
+    terms = []
+    for number, place in enumerate(places):
+        given = [f"a{number}_{argument}" for argument in range(len(place.arguments))]
+        names |= dict(zip(given, place.arguments, strict=True))
+        names |= {f"read{number}": place.function, f"seen{number}": place.seen}
+        terms.append(f"read{number}({', '.join(given)}) is seen{number}")
+    exec(f"def are_same(): return {' and '.join(terms) or True}", names)
+    return cast(Callable[[], bool], names["are_same"])  # it was written above
 
 
 def surroundings_of(roots: list[object], brought: list[object]) -> Surroundings:
@@ -77,17 +97,17 @@ def surroundings_of(roots: list[object], brought: list[object]) -> Surroundings:
         seen.add(id(one))
         may_show |= isinstance(one, FunctionType) and names_in(one.__code__).may_show
         waiting.extend(_functions_within(one))
-        for name, place, read in _read_by(one):
+        for name, place, (function, arguments) in _read_by(one):
             if place in found:
                 continue
-            value = read()
+            value = function(*arguments)
             _refuse_of_the_process(value, name)
             met, structure = _compared(value, name)
-            known = value if immutable(structure) else object()
-            found[place] = Place(name, read, known, matcher(structure))
-            for function in [*met.functions, value, *map(type, met.records)]:
-                waiting.extend(_leads_to(function))
-    return Surroundings(tuple(found.values()), may_show)
+            is_enough = immutable(structure)
+            found[place] = Place(name, function, arguments, value if is_enough else None, is_enough, matcher(structure))
+            for other in [*met.functions, value, *map(type, met.records)]:
+                waiting.extend(_leads_to(other))
+    return Surroundings([*found.values()], may_show)
 
 
 def _refuse_of_the_process(value: object, name: str) -> None:
@@ -166,8 +186,16 @@ def _users_bases(cls: object) -> list[type]:
     return [base for base in cls.__mro__ if is_users_module(base.__module__)] if isinstance(cls, type) else []
 
 
-type _Reading = tuple[str, object, Callable[[], object]]
-"""A name for messages, something that only the same place has, and a way to read it again."""
+def _is_noted(cls: type, name: str) -> bool:
+    """Whether an attribute of a class is what moonxi has found out about it, and no setting."""
+    return name.startswith("_") and any(
+        name in vars(base) for base in cls.__mro__ if base.__module__.partition(".")[0] in _FRAMEWORK
+    )
+
+
+type _Read = tuple[Callable[..., object], tuple[object, ...]]
+type _Reading = tuple[str, object, _Read]
+"""A name for messages, something that only the same place has, and how to read it again: a function and arguments."""
 
 
 def _read_by(one: object) -> Iterator[_Reading]:
@@ -175,9 +203,11 @@ def _read_by(one: object) -> Iterator[_Reading]:
     for base in _users_bases(one):
         for name in vars(base):
             member = _member(base, name)
-            if _plain(member) and not isinstance(member, Enum) and not name.startswith("__"):
+            if name.startswith("__") or _is_noted(base, name):
+                continue
+            if _plain(member) and not isinstance(member, Enum):
                 plain = vars(base)[name] is member  # which is soonest read again
-                read = partial(vars(base).get, name) if plain else partial(_member, base, name)
+                read: _Read = (vars(base).get, (name,)) if plain else (_member, (base, name))
                 yield f"{base.__name__}.{name}", (base, name), read
     if not isinstance(one, FunctionType):
         return
@@ -189,36 +219,35 @@ def _read_by(one: object) -> Iterator[_Reading]:
             "at the top of the file, where what the step reads of it is looked up"
         )
     for variable, cell in zip(one.__code__.co_freevars, one.__closure__ or (), strict=True):
-        read = partial(getattr, cell, "cell_contents", None)
-        value = read()
+        value = getattr(cell, "cell_contents", None)
         if isinstance(value, ModuleType):
             yield from _read_of_module(value, variable, names)
         elif variable != "__class__":
-            yield f"{variable} {where}", id(cell), read
+            yield f"{variable} {where}", id(cell), (getattr, (cell, "cell_contents", None))
             yield from _read_of_object(value, variable, names)
     if one.__defaults__:
-        yield f"defaults {where}", (id(one), "defaults"), partial(getattr, one, "__defaults__")
+        yield f"defaults {where}", (id(one), "defaults"), (getattr, (one, "__defaults__"))
     if one.__kwdefaults__:
-        yield f"keyword defaults {where}", (id(one), "keyword defaults"), partial(getattr, one, "__kwdefaults__")
+        yield f"keyword defaults {where}", (id(one), "keyword defaults"), (getattr, (one, "__kwdefaults__"))
     for name in sorted(names.globals - vars(builtins).keys() | names.globals & one.__globals__.keys()):
         value = one.__globals__.get(name)
         if isinstance(value, ModuleType):
             yield from _read_of_module(value, name, names)
         else:
-            yield f"{name} of {one.__module__}", (id(one.__globals__), name), partial(one.__globals__.get, name)
+            yield f"{name} of {one.__module__}", (id(one.__globals__), name), (one.__globals__.get, (name,))
             yield from _read_of_object(value, name, names)
 
 
 def _read_of_object(value: object, name: str, names: Names) -> Iterator[_Reading]:
     """What a function reads of, or writes to, a function or a class of the user."""
     if _registered(value):
-        yield f"registrations of {name}", (id(value), "registered"), partial(_registered, value)
+        yield f"registrations of {name}", (id(value), "registered"), (_registered, (value,))
     if not isinstance(value, FunctionType | type) or value not in _leads_to(value):
         return
     for attribute in sorted({chain[0] for chain in names.chains_of(name) if not chain[0].startswith("__")}):
         member = getattr(value, attribute, None)
         if member is None or (_plain(member) and not isinstance(member, FunctionType)):
-            yield f"{name}.{attribute}", (value, attribute), partial(getattr, value, attribute, None)
+            yield f"{name}.{attribute}", (value, attribute), (getattr, (value, attribute, None))
 
 
 def _read_of_module(module: ModuleType, name: str, names: Names) -> Iterator[_Reading]:
@@ -242,7 +271,7 @@ def _read_of_module(module: ModuleType, name: str, names: Names) -> Iterator[_Re
                 continue
             _refuse_of_the_process(value, path)
             if _plain(value) or is_users_module(holder.__name__):
-                yield path, (id(vars(holder)), attribute), partial(vars(holder).get, attribute)
+                yield path, (id(vars(holder)), attribute), (vars(holder).get, (attribute,))
             break
 
 

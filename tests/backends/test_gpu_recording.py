@@ -2,7 +2,7 @@
 
 Without fusion that is so bit for bit, and with it up to the rounding of sums over all elements."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -366,7 +366,7 @@ def test_many_steps_are_one_launch_and_give_what_they_give_one_by_one(
     at_once: list[int] = []
     run_on = CudaRecording.run_on
 
-    def counted(recording: CudaRecording, inputs: Any, rows: Any, count: int, keys: Any) -> list[object]:
+    def counted(recording: CudaRecording, inputs: Any, rows: Any, count: int, keys: Any) -> Sequence[object]:
         at_once.append(count)
         return run_on(recording, inputs, rows, count, keys)
 

@@ -3,9 +3,9 @@
 Whoever still holds an array then gets a copy of it, without noticing: arrays are moved to memory of their own.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from sys import getrefcount
-from typing import TYPE_CHECKING, override
+from typing import TYPE_CHECKING, NamedTuple, override
 from weakref import ref
 
 from moonxi.backends.cupy.layouts import ordered, row_major
@@ -106,11 +106,20 @@ class Lease(Lender):
 
     def arrays(self) -> list[DeviceArray]:
         """One array for each slot."""
-        made = []
-        for slot in self._slots:
-            x = slot.array
-            made.append(DeviceArray(self, x.pointer, x.shape, x.strides, x.itemsize, x.count, True))
+        made = list(map(self._array, self._slots))
         self._own = list(map(ref, made))
+        return made
+
+    def _array(self, slot: Slot) -> DeviceArray:
+        x = slot.array
+        return DeviceArray(self, x.pointer, x.shape, x.strides, x.itemsize, x.count, True)
+
+    def another(self, place: int, array: DeviceArray) -> DeviceArray:
+        """Another array for a slot, where somebody holds the one that was given out, of which there are no views."""
+        self._move([array])
+        self.has_moved = False
+        made = self._array(self._slots[place])
+        self._own[place] = ref(made)
         return made
 
     def again(self) -> None:
@@ -152,60 +161,90 @@ class Lease(Lender):
 
 
 class Given:
-    """What a graph writes and gives out, again and again: the same arrays as long as nobody else holds one."""
+    """What a graph writes and gives out, again and again: the same tensors as long as nobody else holds one."""
 
-    __slots__ = ("_arrays", "_lease", "_slots")
+    __slots__ = ("_all", "_alone", "_arrays", "_images", "_lease", "_made", "_slots", "tensors")
 
-    def __init__(self, slots: Sequence[Slot]) -> None:
-        self._slots = slots
-        self._arrays: list[DeviceArray] = []
+    def __init__(self, slots: Sequence[Slot], made: Sequence[Callable[[DeviceArray], object]]) -> None:
+        self._slots, self._made = slots, made
         self._lease: Lease | None = None
+        self._arrays: list[DeviceArray] = []
+        self.tensors: list[object] = []
+        """What was given out last, one for each slot; of some nobody may have any more."""
+        self._all: list[object] = []
+        """The lease, the tensors and the arrays."""
+        self._images: list[DeviceArray] = []
+        """The arrays of which convolutions keep something: see `DeviceArray.last`."""
+        self._alone = 0
+        """References to all of these where nobody else holds one, or a view, which the lease owns as it does arrays."""
+
+    @property
+    def stays(self) -> bool:
+        """Whether all of them lie in the slots."""
+        return self._lease is not None and not self._lease.has_moved
 
     def take_back(self) -> None:
         """The graph is going to write there: whoever holds an array from now on has it in other memory."""
-        if self._lease is None:
+        if self._lease is None or (not self._lease.has_moved and sum(map(getrefcount, self._all)) <= self._alone):
             return
-        if not self._lease.has_moved and _is_alone(self._arrays, self._lease, _ONCE, _OWNED):
+        of_lease, *others = map(getrefcount, self._all)
+        count = len(self._slots)
+        if self._lease.has_moved or of_lease > _ALONE.lease + count:  # else there are no views
+            lease, self._lease = self._lease, None
+            self._all, self._images, self._arrays, self.tensors = (
+                [],
+                [],
+                [],
+                [],
+            )  # so that what nobody else holds is gone
+            lease.end()
             return
-        self._arrays = []  # so that what nobody else holds is gone
-        self._lease.end()
-        self._lease = None
+        self._all, self._images = [], []
+        for place, (tensor, array) in enumerate(zip(others[:count], others[count:], strict=True)):
+            if tensor > _ALONE.tensor or array > _ALONE.array:
+                self._arrays[place] = self._lease.another(place, self._arrays[place])
+                self.tensors[place] = self._made[place](self._arrays[place])
+        self._gathered(self._lease)
 
-    def arrays(self) -> list[DeviceArray]:
-        """What was written."""
+    def _gathered(self, lease: Lease) -> None:
+        self._all = [lease, *self.tensors, *self._arrays]
+        self._images = [array for array in self._arrays if len(array.shape) == 4]
+
+    def again(self) -> list[object]:
+        """The tensors, with what was written."""
         if self._lease is None:
             self._lease = Lease(self._slots)
             self._arrays = self._lease.arrays()
+            self.tensors = [made(array) for made, array in zip(self._made, self._arrays, strict=True)]
+            self._gathered(self._lease)
+            self._alone = _ALONE.lease + len(self._slots) * (1 + _ALONE.tensor + _ALONE.array)
         else:
             self._lease.again()
-            for array in self._arrays:
+            for array in self._images:
                 array.last = None
-        return self._arrays
+        return self.tensors
 
 
-def _is_alone(arrays: list[DeviceArray], lease: Lease, once: int, owned: int) -> bool:
-    """Whether nobody else holds one of the arrays, or has a view, which the lease owns too."""
-    for array in arrays:  # how this is written decides what is counted
-        if getrefcount(array) > once:
-            return False
-    return getrefcount(lease) - len(arrays) <= owned
+class _Counts(NamedTuple):
+    lease: int
+    tensor: int
+    array: int
 
 
-def _counted() -> tuple[int, int]:
-    """What is counted there where nobody else does, which differs between versions of Python."""
-    given = Given(())
-    given._lease = lease = Lease(())
-    del lease
+def _alone() -> _Counts:
+    """What is counted of a lease, a tensor and an array of which nobody else knows, but for what arrays count of it.
+
+    It differs between versions of Python."""
+    given = Given((), ())
+    given._lease = Lease(())
     given._arrays = [DeviceArray(given._lease, 0, (), (), 1, 1, True)]
-    return next(
-        (once, owned)
-        for once in range(1, 10)
-        for owned in range(1, 10)
-        if _is_alone(given._arrays, given._lease, once, owned)
-    )
+    given.tensors = [[given._arrays[0]]]
+    given._gathered(given._lease)
+    lease, tensor, array = map(getrefcount, given._all)
+    return _Counts(lease - 1, tensor, array)
 
 
-_ONCE, _OWNED = _counted()
+_ALONE = _alone()
 
 
 def _end(slot: Slot) -> int:

@@ -1,9 +1,9 @@
 """`DeviceArray`: elements in device memory and how they lie; and the spaces in which tensors live."""
 
+from array import array
 from collections.abc import Callable, Sequence
 from math import prod
-from struct import pack as pack_words
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +21,12 @@ if TYPE_CHECKING:
     from moonxi.backends.cupy.waves import Compiled
 
 
-_PIECES = 61
-"""The words of ``Pieces`` of kernels/moving.cu."""
+PIECES: Final = 20
+"""Pieces of memory that one kernel copies, at most: see ``Pieces`` of kernels/moving.cu."""
+INLINE: Final = 16
+"""Words that come with its launch, at most."""
+WORDS: Final = 3 + INLINE + 3 * PIECES
+"""Of the struct that it takes."""
 
 
 class Lender:
@@ -182,13 +186,11 @@ class Space:
         self.moving.launch("move", x.count, x.pointer, out.pointer, walk(shape, source, target))
 
     def gather(self, pieces: Sequence[tuple[int, int, int]]) -> None:
-        """Copy up to 20 pieces of memory, from and to these addresses and so many bytes, by one kernel."""
-        blocks, words = 0, [len(pieces)]
-        for piece in pieces:
-            blocks += (piece[2] >> 14) + 1
-            words += piece
-        pack = pack_words(f"{len(words)}q", *words) + bytes(8 * (_PIECES - len(words)))
-        self.moving.launch_blocks("bring", min(blocks, self.device.most_blocks), (256, 1), pack)
+        """Copy up to `PIECES` pieces of memory, from and to these addresses and so many bytes, by one kernel."""
+        words = array("Q", [len(pieces), *[0] * (2 + INLINE), *(word for piece in pieces for word in piece)])
+        words.extend([0] * (WORDS - len(words)))
+        blocks = sum((bytes >> 14) + 1 for _, _, bytes in pieces)
+        self.moving.launch_blocks("bring", min(blocks, self.device.most_blocks), (256, 1), words.tobytes())
 
     def laid(self, x: DeviceArray, strides: Strides) -> DeviceArray:
         """The elements lying in this way, without a copy if they do."""

@@ -9,18 +9,18 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from operator import attrgetter, itemgetter
+from operator import attrgetter, is_, itemgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from moonxi.backends.cupy import cublas, tuning
 from moonxi.backends.cupy.branches import Branches
+from moonxi.backends.cupy.bringing import Bringing, words_of_all
 from moonxi.backends.cupy.capturing import captured
 from moonxi.backends.cupy.lease import Given, Rows, Slot, hand_on
-from moonxi.backends.cupy.memory import DeviceArray, Space
+from moonxi.backends.cupy.memory import PIECES, DeviceArray, Space
 from moonxi.backends.cupy.random import StoredKey
 from moonxi.backends.cupy.tensor import CudaTensor
 from moonxi.dtypes import Floating
@@ -38,8 +38,6 @@ _RUNS: Final = 64
 _NODES: Final = 4000
 _BYTES: Final = 64 << 20
 """Of a graph of several runs at most: the runs, their operations, and the bytes that are brought for them."""
-_PIECES: Final = 20
-"""Arrays that one kernel brings to where a graph reads them."""
 
 
 class CudaRecording:
@@ -60,6 +58,8 @@ class CudaRecording:
         self._space = space
         self._given: list[Given] = []
         """For each graph."""
+        self._latest = 0
+        """Which of the graphs was launched last."""
         self._many: _Many | None = None
         self._operations = 0
 
@@ -70,7 +70,7 @@ class CudaRecording:
 
     # -- running -------------------------------------------------------------------------------------------------
 
-    def run(self, inputs: Sequence[object], /) -> list[object] | None:
+    def run(self, inputs: Sequence[object], /) -> Sequence[object] | None:
         """The outputs; None if the program cannot be captured, which is said in a warning once."""
         if self._device.several:
             self._device.enter()
@@ -89,7 +89,7 @@ class CudaRecording:
         stream = self._on_stream()
         place = self._take(inputs)
         self._given[place].take_back()
-        self._bring(inputs, self._copied, self._words)
+        self._bringing.bring(inputs)
         self._graphs[place].launch()
         self._last_stream = stream
         return self._results(place)
@@ -101,7 +101,7 @@ class CudaRecording:
 
     def run_on(
         self, inputs: Sequence[object], rows: Mapping[int, object], count: int, keys: Sequence[Sequence[object]], /
-    ) -> list[object]:
+    ) -> Sequence[object]:
         """The outputs of the last of ``count`` runs: as many of them as go into one graph at one launch."""
         if self._device.several:
             self._device.enter()
@@ -116,15 +116,15 @@ class CudaRecording:
             self._many = self._recorded_many(inputs, rows, count)
         many, place = self._many, 1
         whole = {number: one.space.laid(_tensor(rows[number]).data, one.strides) for number, one in many.rows.items()}
-        self._bring(inputs, [one for one in self._copied if one[0] not in rows], self._words)
+        self._bringing.bring(inputs, but=[*rows])
         done = count - count % many.runs
         for first in range(0, done, many.runs):
             pieces = [many.rows[number].piece(x, first) for number, x in whole.items()]
-            for start in range(0, len(pieces), _PIECES):
-                self._space.gather(pieces[start : start + _PIECES])
+            for start in range(0, len(pieces), PIECES):
+                self._space.gather(pieces[start : start + PIECES])
             if self._keys:
-                some = keys[first : first + many.runs]
-                self._device.write(np.concatenate([_words(one, self._keys) for one in some]), many.words.ptr)
+                words = words_of_all(keys[first : first + many.runs], self._keys)
+                self._device.write(np.asarray(words), many.words.ptr)
             many.graph.launch()
         for run in range(done, count):
             place = (run - done) % 2
@@ -132,7 +132,7 @@ class CudaRecording:
             for number, x in whole.items():
                 one = many.rows[number]
                 parts[number] = type(_tensor(inputs[number]))(one.part(x, run), one.space)
-            self._bring(parts, self._copied, self._words)
+            self._bringing.bring(parts)
             self._graphs[place].launch()
         self._last_stream = stream
         return self._results(place)
@@ -144,41 +144,26 @@ class CudaRecording:
             self._last_stream.synchronize()
         return stream
 
-    def _results(self, place: int) -> list[object]:
+    def _results(self, place: int) -> Sequence[object]:
         if self._reads_labels:
             self._device.labels_were_read = True
-        arrays = self._given[place].arrays()
-        return [kind(array, space) for (kind, space), array in zip(self._kinds, arrays, strict=True)]
+        self._latest = place
+        return self._given[place].again()
 
     def _take(self, inputs: Sequence[object]) -> int:
         """Have what is handed on where a graph reads it. The number of the graph."""
-        handed: list[DeviceArray] = list(map(_DATA, self._picked(inputs)))
+        given, picked = self._given[self._latest], self._picked(inputs)
+        if given.stays and all(map(is_, picked, self._picked_again(given.tensors))):
+            return len(self._given) - 1 - self._latest
+        handed: list[DeviceArray] = list(map(_DATA, picked))
         found = list(map(_POINTER, handed)), list(map(_STRIDES, handed))
-        if found == self._where[0]:
-            place = 0
-        elif found == self._where[1]:
-            place = 1
-        else:
-            for given in self._given:
-                given.take_back()
-            for slot, x in zip(self._sets[0], handed, strict=True):
-                slot.fill(x)
-            place = 0
-        return place
-
-    def _bring(self, inputs: Sequence[object], copied: "_Copied", at: "MemoryPointer") -> None:
-        """Copy in what is not handed on, and the words of the keys."""
-        pieces: list[tuple[int, int, int]] = []
-        for number, slot in copied:
-            x = inputs[number].data  # type: ignore[attr-defined]  # a tensor
-            if slot.lies_alike(x) and len(pieces) < _PIECES:
-                pieces.append((x.pointer, slot.array.pointer, slot.bytes))
-            else:
-                slot.fill(x)
-        if pieces:
-            self._space.gather(pieces)
-        if self._keys:
-            self._device.write(_words(inputs, self._keys), at.ptr)
+        if found in self._where:
+            return self._where.index(found)
+        for given in self._given:
+            given.take_back()
+        for slot, x in zip(self._sets[0], handed, strict=True):
+            slot.fill(x)
+        return 0
 
     # -- recording -----------------------------------------------------------------------------------------------
 
@@ -192,6 +177,7 @@ class CudaRecording:
                 by_output.setdefault(place, number)
         self._handed = [(number, place) for place, number in by_output.items()]
         self._picked = _picking([number for number, _ in self._handed])
+        self._picked_again = _picking([place for _, place in self._handed])
         self._keys = [number for number, one in enumerate(inputs) if isinstance(one, Key)]
         before, stream = Event(disable_timing=True), Stream(non_blocking=True)
         before.record(self._device.stream())
@@ -211,7 +197,7 @@ class CudaRecording:
                 for place in range(2 if handed else 1)
             ]
             self._first = []
-            self._copied, self._words = self._brought(inputs)
+            self._bringing = self._brought(inputs)
             arrays = [[slot.array for slot in slots] for slots in self._sets]
             self._where = [(list(map(_POINTER, one)), list(map(_STRIDES, one))) for one in arrays]
             self._fill(inputs)
@@ -220,12 +206,13 @@ class CudaRecording:
                 stream.synchronize()
                 for place in range(len(self._slots)):
                     self._graphs.append(captured(stream, partial(self._work, inputs, place)))
-                    self._given.append(Given(self._slots[place]))
+                    kinds = [partial(_made, kind, space) for kind, space in self._kinds]
+                    self._given.append(Given(self._slots[place], kinds))
         stream.synchronize()
         self._reads_labels = self._device.labels_were_read
         self._device.labels_were_read |= labels_were_read
 
-    def _brought(self, inputs: Sequence[object]) -> "tuple[_Copied, MemoryPointer]":
+    def _brought(self, inputs: Sequence[object]) -> Bringing:
         """Memory for what is not handed on, and for the words of the keys."""
         assert self._branches is not None
         handed = {number for number, _ in self._handed}
@@ -234,21 +221,21 @@ class CudaRecording:
             for number, one in enumerate(inputs)
             if isinstance(one, CudaTensor) and number not in handed
         ]
-        return copied, self._branches.allocate(16 * max(1, len(self._keys)))
+        return Bringing(self._space, copied, self._keys, self._branches.allocate(16 * max(1, len(self._keys))))
 
     def _recorded_many(self, inputs: Sequence[object], rows: Mapping[int, object], count: int) -> "_Many":
         """A graph of an even number of runs, which begins and ends with the first set."""
         from cupy.cuda import using_allocator
 
         assert self._branches is not None
-        size = sum(slot.bytes for number, slot in self._copied if number in rows)
+        size = sum(slot.bytes for number, slot in self._bringing.slots if number in rows)
         runs = min(count, _RUNS, max(2, _NODES // max(1, self._operations)), max(2, _BYTES // max(1, size)))
         runs = max(2, runs - runs % 2)
         stream = self._branches.stream
         stream.synchronize()
         self._device.stream().synchronize()
         with using_allocator(self._allocate), stream:
-            made = {number: Rows(slot, runs) for number, slot in self._copied if number in rows}
+            made = {number: Rows(slot, runs) for number, slot in self._bringing.slots if number in rows}
             words = self._branches.allocate(16 * max(1, len(self._keys) * runs))
 
             def work() -> None:
@@ -265,7 +252,7 @@ class CudaRecording:
         for slots in self._sets:
             for (number, _), slot in zip(self._handed, slots, strict=True):
                 slot.fill(_tensor(inputs[number]).data)
-        self._bring(inputs, self._copied, self._words)
+        self._bringing.bring(inputs)
 
     def _work(
         self,
@@ -279,7 +266,7 @@ class CudaRecording:
         target = self._slots[place]
         notes = _Notes(self._branches, partial(self._mark, target))
         self._operations = 0
-        stand_ins = self._stand_ins(inputs, place, rows, self._words.ptr if words is None else words)
+        stand_ins = self._stand_ins(inputs, place, rows, self._bringing.words.ptr if words is None else words)
         results = [_tensor(one) for one in self._program(stand_ins, notes)]
         self._kinds = [(type(one), one.space) for one in results]
         for output, one in enumerate(results):
@@ -292,7 +279,7 @@ class CudaRecording:
         self, inputs: Sequence[object], place: int, rows: Mapping[int, DeviceArray], words: int
     ) -> list[object]:
         """What the program gets: tensors in memory of the recording, new ones, beside which nothing is kept yet."""
-        slots = dict(self._copied)
+        slots = dict(self._bringing.slots)
         for (number, _), slot in zip(self._handed, self._sets[place], strict=True):
             slots[number] = slot
         made: list[object] = []
@@ -320,10 +307,6 @@ class CudaRecording:
                 del self._wanted[place]
                 return slot.memory
         return self._branches.allocate(size)
-
-
-type _Copied = Sequence[tuple[int, Slot]]
-"""The numbers of inputs that are brought, and where to."""
 
 
 class _Many(NamedTuple):
@@ -375,7 +358,5 @@ def _picking(numbers: Sequence[int]) -> Callable[[Sequence[object]], Sequence[ob
     return itemgetter(*numbers) if len(numbers) > 1 else lambda values: [values[number] for number in numbers]
 
 
-def _words(inputs: Sequence[object], places: list[int]) -> NDArray[np.uint64]:
-    """The keys among the inputs, two words each."""
-    keys = [key for place in places if isinstance(key := inputs[place], Key)]
-    return np.array([(key.low, key.high) for key in keys], np.uint64)
+def _made(kind: type[Tensor], space: Space, array: DeviceArray) -> Tensor:
+    return kind(array, space)

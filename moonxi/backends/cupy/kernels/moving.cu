@@ -77,8 +77,9 @@ KERNEL where_number_strided(const u8* mask, const T* x, T* out, double number, c
     }
 }
 
-// Up to 20 pieces of memory copied: how many there are, and three words for each, from where, to where, and the bytes.
-struct Pieces { u64 word[61]; };
+// Up to 20 pieces of memory copied, and up to 16 words that come with the launch: how many pieces there are and how many
+// words, where to the words go, the words, and three for each piece, from where, to where, and the bytes.
+struct Pieces { u64 word[79]; };
 struct alignas(16) Sixteen { u64 word[2]; };
 
 template <typename X> DEVICE void bring_as(u64 from, u64 to, u64 bytes) {
@@ -88,8 +89,10 @@ template <typename X> DEVICE void bring_as(u64 from, u64 to, u64 bytes) {
 }
 
 KERNEL bring(IN_PLACE Pieces pieces) {
+    EACH(i, pieces.word[1]) ((u64*)pieces.word[2])[i] = pieces.word[3 + i];
     for (u64 n = 0; n < pieces.word[0]; n++) {
-        u64 from = pieces.word[3 * n + 1], to = pieces.word[3 * n + 2], bytes = pieces.word[3 * n + 3];
+        const u64* piece = pieces.word + 19 + 3 * n;
+        u64 from = piece[0], to = piece[1], bytes = piece[2];
         if ((from | to | bytes) & 15) bring_as<u8>(from, to, bytes);
         else bring_as<Sixteen>(from, to, bytes);
     }

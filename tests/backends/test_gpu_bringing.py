@@ -1,0 +1,118 @@
+"""What a replay copies before its graph runs, and what stays where it is."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import moonxi as mx
+from moonxi.backends.cupy import GpuTensor
+from moonxi.backends.cupy.device import Kernels
+from moonxi.dtypes import F32
+from tests.backends.on_gpu import gpu_or_skip
+
+pytestmark = pytest.mark.gpu
+
+type Gpu = GpuTensor[F32]
+
+
+@pytest.fixture(name="gpu")
+def _gpu() -> Gpu:
+    made: Gpu = gpu_or_skip(F32)()
+    return made
+
+
+@pytest.fixture(name="launches")
+def _launches(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the kernels that are launched on blocks of a given number."""
+    names: list[str] = []
+    launch = Kernels.launch_blocks
+
+    def noted(kernels: Kernels, name: str, *arguments: Any, **options: Any) -> None:
+        names.append(name)
+        launch(kernels, name, *arguments, **options)
+
+    monkeypatch.setattr(Kernels, "launch_blocks", noted)
+    return names
+
+
+def replayed(step: Callable[..., Any], *arguments: Any) -> Callable[..., Any]:
+    """The step after its first two calls, at which it is traced and recorded."""
+    compiled = mx.compile(step)
+    for _ in range(2):
+        compiled(*arguments)
+    return compiled
+
+
+def test_what_lies_there_already_is_not_copied_again(gpu: Gpu, launches: list[str]) -> None:
+    def product(x: Gpu, y: Gpu) -> Gpu:
+        return x @ y
+
+    x, y, other = (gpu.normal(shape, mx.Key(n)) for n, shape in enumerate([(5, 7), (7, 3), (7, 3)]))
+    compiled = replayed(product, x, y)
+    expected = [(x @ y).to_host(), (x @ other).to_host()]
+    for given, right, brought in ((y, 0, 0), (other, 1, 1), (other, 1, 0), (y, 0, 1)):
+        launches.clear()
+        found = compiled(x, given)
+        assert launches.count("bring") == brought
+        np.testing.assert_array_equal(found.to_host(), expected[right])
+
+
+def test_what_another_step_gives_is_copied_each_time_though_it_is_the_same_array(gpu: Gpu) -> None:
+    def shifted(x: Gpu, by: Gpu) -> Gpu:
+        return x + by
+
+    def doubled(x: Gpu) -> Gpu:
+        return x * 2.0
+
+    x = gpu.normal((6,), mx.Key(0))
+    first, second = replayed(shifted, x, x), replayed(doubled, x)
+    for number in range(5):
+        found = second(first(x, gpu.full((6,), float(number))))
+        np.testing.assert_allclose(found.to_host(), 2.0 * (x.to_host() + number), rtol=1e-6)
+
+
+@pytest.mark.parametrize("count", [1, 8, 9])
+def test_keys_come_with_the_launch_or_by_themselves(gpu: Gpu, count: int) -> None:
+    def noise(x: Gpu, keys: tuple[mx.Key, ...]) -> Gpu:
+        for key in keys:
+            x = x + x.uniform(x.shape, key)
+        return x
+
+    x = gpu.zeros((11,))
+    compiled = replayed(noise, x, mx.Key(0).split(count))
+    for number in range(3):
+        keys = mx.Key(number).split(count)
+        np.testing.assert_allclose(compiled(x, keys).to_host(), noise(x, keys).to_host(), rtol=1e-6)
+
+
+def test_more_than_one_kernel_brings_are_there_too(gpu: Gpu) -> None:
+    def total(xs: tuple[Gpu, ...]) -> Gpu:
+        first, *others = xs
+        for x in others:
+            first = first + x
+        return first
+
+    def given(number: int) -> tuple[Gpu, ...]:
+        made = [gpu.full((3, 4), float(number * place)) for place in range(23)]
+        return (*made[:-1], gpu.full((4, 3), float(number)).transpose())  # which lies in another way
+
+    compiled = replayed(total, given(1))
+    for number in (2, 3):
+        np.testing.assert_array_equal(compiled(given(number)).to_host(), np.full((3, 4), number * (231.0 + 1.0)))
+
+
+def test_losses_that_are_kept_leave_everything_else_in_its_place(gpu: Gpu) -> None:
+    def step(weight: Gpu, x: Gpu) -> tuple[Gpu, Gpu]:
+        return weight + x, weight.sum()
+
+    weight, x = gpu.zeros((4, 5)), gpu.ones((4, 5))
+    compiled = replayed(step, weight, x)
+    places, losses = [], []
+    for _ in range(8):
+        weight, loss = compiled(weight, x)
+        places.append(weight.data.pointer)
+        losses.append(loss)
+    assert [loss.item() for loss in losses] == [20.0 * number for number in range(8)]
+    assert len(set(places[2::2])) == len(set(places[3::2])) == 1
