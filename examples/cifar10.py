@@ -271,7 +271,7 @@ def main() -> None:
     parser.add_argument("--limit", type=int, metavar="N", help="learn from N of the training images")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(
-        "--compile", action=argparse.BooleanOptionalAction, help="trace the step once and replay it (default: on a CPU)"
+        "--no-compile", dest="compile", action="store_false", help="compute one operation after the other"
     )
     parser.add_argument("--gpu", action="store_true", help="compute on an NVIDIA GPU")
     parser.add_argument("--precision", choices=("fp32", "tf32", "bf16"), default="fp32", help="of the GPU")
@@ -282,8 +282,6 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.resume and arguments.checkpoints is None:
         parser.error("--resume: name the folder of the run with --checkpoints DIR")
-    if arguments.compile is None:
-        arguments.compile = not arguments.gpu
     if arguments.data is None and not arguments.download:
         parser.error("name the folder or archive of CIFAR-10 with --data, or give --download")
 

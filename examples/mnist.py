@@ -100,7 +100,7 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, help="default: 20 on the subset, 10 on all")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(
-        "--compile", action=argparse.BooleanOptionalAction, help="trace the step once and replay it (default: on a CPU)"
+        "--no-compile", dest="compile", action="store_false", help="compute one operation after the other"
     )
     parser.add_argument("--gpu", action="store_true", help="compute on an NVIDIA GPU")
     parser.add_argument("--precision", choices=("fp32", "tf32", "bf16"), default="fp32", help="of the GPU")
@@ -110,9 +110,6 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.resume and arguments.checkpoints is None:
         parser.error("--resume: name the folder of the run with --checkpoints DIR")
-    if arguments.compile is None:
-        arguments.compile = not arguments.gpu
-
     if not arguments.gpu:
         run(mx.numpy(), arguments)
     elif arguments.precision == "bf16":

@@ -74,7 +74,7 @@ def main() -> None:
     parser.add_argument("--limit", type=int, metavar="N", help="learn from the first N training images only")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(
-        "--compile", action=argparse.BooleanOptionalAction, help="trace the step once and replay it (default: on a CPU)"
+        "--no-compile", dest="compile", action="store_false", help="compute one operation after the other"
     )
     parser.add_argument("--gpu", action="store_true", help="compute on an NVIDIA GPU")
     parser.add_argument("--precision", choices=("fp32", "tf32", "bf16"), default="fp32", help="of the GPU")
@@ -86,9 +86,6 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.resume and arguments.checkpoints is None:
         parser.error("--resume: name the folder of the run with --checkpoints DIR")
-    if arguments.compile is None:
-        arguments.compile = not arguments.gpu
-
     if not arguments.gpu:
         run(mx.numpy(), arguments)
     elif arguments.precision == "bf16":

@@ -5,6 +5,7 @@ from typing import Any, Self, override
 import numpy as np
 
 from moonxi import shapes
+from moonxi.backends.numpy.error_function import erf
 from moonxi.backends.numpy.selection import selected
 from moonxi.backends.numpy.stored import NumpyStored
 from moonxi.dtypes import Floating
@@ -76,9 +77,9 @@ class NumpyElementwise[D: Floating](NumpyStored[D]):
 
     @override
     def erf(self) -> Self:
-        from scipy.special import erf  # here, since it takes a quarter of a second
-
-        return type(self)(erf(self.data))
+        out = np.empty(self.data.shape, self.data.dtype)
+        erf(self.data, out=out)
+        return type(self)(out)
 
     @override
     def tanh(self) -> Self:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from moonxi.backends.numpy.blas import NumpyBlas
 from moonxi.backends.numpy.elementwise import NumpyElementwise
+from moonxi.backends.numpy.error_function import erf
 from moonxi.backends.numpy.indexed import NumpyIndexed
 from moonxi.backends.numpy.products import product
 from moonxi.backends.numpy.reducing import NumpyReducing
@@ -47,13 +48,6 @@ def _relu(x: HostArray, *, out: HostArray) -> None:
 @cache
 def _zeros(count: int, dtype: np.dtype[np.floating]) -> HostArray:
     return np.zeros(count, dtype)
-
-
-def _erf(x: HostArray, *, out: HostArray) -> None:
-    from scipy.special import erf  # here, since it takes a quarter of a second
-
-    ufunc: np.ufunc = erf  # type: ignore[assignment]  # which SciPy's types call a function
-    ufunc(x, out=out)
 
 
 def _reduction(reduce: Callable[..., object]) -> Kernel:
@@ -115,7 +109,7 @@ KERNELS: dict[object, Kernel] = {
             (_E.log1p, np.log1p),
             (_E.sin, np.sin),
             (_E.cos, np.cos),
-            (_E.erf, _erf),
+            (_E.erf, erf),
             (_E.tanh, np.tanh),
             (_E.abs, np.absolute),
             (_E.sign, np.sign),
