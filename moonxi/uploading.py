@@ -4,9 +4,10 @@ Such a thread wraps what it makes in `Arriving`. A backend whose memory is a dev
 answers with an `Arrival` for each of its uploads. Whoever takes the batch waits for these, on the device alone.
 """
 
-import threading
 from collections.abc import Callable
 from typing import Protocol
+
+from moonxi.thread_setting import ThreadSetting
 
 
 class Arrival(Protocol):
@@ -17,16 +18,12 @@ class Arrival(Protocol):
         ...
 
 
-class _Thread(threading.local):
-    arrivals: list[Arrival] | None = None
-
-
-_thread = _Thread()
+_arrivals = ThreadSetting[list[Arrival] | None](None)
 
 
 def arrivals() -> list[Arrival] | None:
     """Where an upload of this thread is to be written down if it need not be over; None if it must."""
-    return _thread.arrivals
+    return _arrivals.value
 
 
 class Arriving[B]:
@@ -37,11 +34,8 @@ class Arriving[B]:
     def __init__(self, make: Callable[[], B], /) -> None:
         self._arrivals: list[Arrival] = []
         self._made: list[B] = []
-        _thread.arrivals = self._arrivals
-        try:
+        with _arrivals.within(self._arrivals):
             self._made.append(make())
-        finally:
-            _thread.arrivals = None
 
     def taken(self) -> B:
         """It, for the calling thread, whose further work waits on the device. To be called once."""

@@ -17,7 +17,7 @@ LAYERS = (
     {"settings"},
     {
         *("computing", "dtypes", "formulas", "json_fields", "key", "norms", "recording", "shapes", "uploading"),
-        *("waves", "whole_file"),
+        *("thread_setting", "waves", "whole_file"),
     },
     {"traits"},
     {"backends.numpy", "backends.cupy", "autodiff", "shape_tensor", "profiled", "fusion"},

@@ -27,6 +27,7 @@ from moonxi.compiled.tracing import traced
 from moonxi.dtypes import DType
 from moonxi.errors import CompileError, OptionError
 from moonxi.key import Key
+from moonxi.thread_setting import ThreadSetting
 
 LIMIT: Final = 16
 """How many graphs a step may have."""
@@ -55,13 +56,8 @@ class _Program:
         return result
 
 
-class _Here(threading.local):
-    """What this thread is doing."""
-
-    tracing = False
-
-
-_here = _Here()
+_tracing = ThreadSetting(False)
+"""Whether this thread runs a step to find its graph."""
 
 
 class _Compiled:
@@ -76,7 +72,7 @@ class _Compiled:
 
     def called(self, positional: tuple[object, ...], named: dict[str, object]) -> object:
         """What the step gives for these arguments."""
-        if _here.tracing:  # within another step, or this one, it is plain Python
+        if _tracing.value:  # within another step, or this one, it is plain Python
             return self._step(*positional, **named)
         arguments = (*self._bound, *positional), named
         with self._lock:
@@ -98,7 +94,7 @@ class _Compiled:
 
         ``rows`` has the tensors of all calls as one, by the identity of those in the first. None if it cannot be had
         at once."""
-        if _here.tracing:
+        if _tracing.value:
             return None
         with self._lock:
             for program in self._programs:
@@ -129,11 +125,8 @@ class _Compiled:
         start = perf_counter()
         classes_of_records = dict.fromkeys(record.__class__ for record in found.records)
         surroundings = surroundings_of(self._roots, [*classes_of_records, *found.functions])
-        _here.tracing = True
-        try:
+        with _tracing.within(True):
             made = traced(self._function, structure, found.leaves, classes[0], surroundings.may_show)
-        finally:
-            _here.tracing = False
         if changed := surroundings.changed():
             raise CompileError(
                 f"compile: the step changes {' and '.join(changed)}, which is outside of it: a replay would not; "

@@ -1,16 +1,16 @@
 """Data sets whose batches go through steps on the host: random ones each epoch anew, or the same ones always."""
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from moonxi.data.augmentation import WORDS, Augmentation, Normalize, Transform, Words
+from moonxi.data.augmentation import Augmentation, Normalize, Transform, Words
 from moonxi.data.dataset import Dataset, HostDataset
+from moonxi.data.drawn import Drawn
 from moonxi.data.labelled import Labelled
-from moonxi.data.order import Indices, philox_words
+from moonxi.data.order import Indices
 from moonxi.dtypes import HostArray
 from moonxi.errors import OperandError
 from moonxi.key import Key
@@ -45,27 +45,13 @@ class Augmented[T: Tensor]:
 
     def drawn(self, key: Key, /) -> Dataset[Labelled[T]]:
         """The images as this key has them: step ``i`` has block ``p + 1`` of ``key.fold(i)`` for the image at ``p``."""
-        return _Drawn(self.source, self.steps, key)
+        return Drawn(len(self.source), len(self.steps), key, self._changed)
 
-
-@dataclass(frozen=True, eq=False)
-class _Drawn[T: Tensor]:
-    source: HostDataset[T]
-    steps: tuple[Augmentation, ...]
-    key: Key
-
-    def __len__(self) -> int:
-        return len(self.source)
-
-    @cached_property
-    def words(self) -> tuple[Words, ...]:
-        return words_of(self.key, len(self.steps), len(self.source))
-
-    def batch(self, indices: Indices, /) -> Labelled[T]:
+    def _changed(self, indices: Indices, words: tuple[Words, ...]) -> Labelled[T]:
         x, labels = self.source.host_batch(indices)
         images = _floating(x)
-        for step, words in zip(self.steps, self.words, strict=True):
-            images = step(images, words[indices])
+        for step, own in zip(self.steps, words, strict=True):
+            images = step(images, own)
         return Labelled(self.source.like.from_host(images), self.source.like.labels(labels))
 
 
@@ -86,11 +72,6 @@ class Transformed[T: Tensor]:
         for step in self.steps:
             images = step(images)
         return Labelled(self.source.like.from_host(images), self.source.like.labels(labels))
-
-
-def words_of(key: Key, steps: int, count: int, /) -> tuple[Words, ...]:
-    """For each step, the words of all images: 32 bytes an image."""
-    return tuple(philox_words(WORDS * count, key.fold(step)).reshape(count, WORDS) for step in range(steps))
 
 
 def _floating(x: HostArray | NDArray[np.integer], /) -> HostArray:

@@ -1,15 +1,14 @@
 """Data sets that live where tensors do, such as on a GPU: batches are put together and augmented there."""
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from moonxi.data.augmentation import Words
-from moonxi.data.augmented import words_of
 from moonxi.data.dataset import Dataset, HostDataset
+from moonxi.data.drawn import Drawn
 from moonxi.data.labelled import Labelled
 from moonxi.data.order import Indices, check_positions
 from moonxi.dtypes import HostLabels
@@ -113,25 +112,11 @@ class DeviceAugmented[T: Tensor]:
 
     def drawn(self, key: Key, /) -> Dataset[Labelled[T]]:
         """The images as this key has them."""
-        return _Drawn(self.source, self.steps, key)
+        return Drawn(len(self.source), len(self.steps), key, self._changed)
 
-
-@dataclass(frozen=True, eq=False)
-class _Drawn[T: Tensor]:
-    source: DeviceDataset[T]
-    steps: tuple[DeviceAugmentation, ...]
-    key: Key
-
-    def __len__(self) -> int:
-        return len(self.source)
-
-    @cached_property
-    def words(self) -> tuple[Words, ...]:
-        return words_of(self.key, len(self.steps), len(self.source))
-
-    def batch(self, indices: Indices, /) -> Labelled[T]:
+    def _changed(self, indices: Indices, words: tuple[Words, ...]) -> Labelled[T]:
         found = self.source.batch(indices)
         x = found.x
-        for step, words in zip(self.steps, self.words, strict=True):
-            x = step.on_tensors(x, words[indices])
+        for step, own in zip(self.steps, words, strict=True):
+            x = step.on_tensors(x, own)
         return Labelled(x, found.labels)

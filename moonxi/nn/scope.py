@@ -4,9 +4,7 @@ A scope opens with the outermost ``forward`` of a thread, or around a whole loss
 stands in that model. Nothing outlives the scope.
 """
 
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from types import TracebackType
 from typing import Self, cast
 
@@ -16,6 +14,7 @@ from moonxi.key import Key
 from moonxi.nn import tree
 from moonxi.nn.moves import Move, can_wait, moved
 from moonxi.nn.state import State
+from moonxi.thread_setting import ThreadSetting
 from moonxi.traits import Tensor
 
 
@@ -34,14 +33,14 @@ class Scope:
         self._outer: Scope | None = None
 
     def __enter__(self) -> Self:
-        self._outer = _active.scope
-        _active.scope = self
+        self._outer = _active.value
+        _active.value = self
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        _active.scope = self._outer
+        _active.value = self._outer
 
     def path(self, layer: object) -> str:
         """Where the layer stands in the model: ``blocks[2].norm``; empty for the model itself or a stranger."""
@@ -100,38 +99,25 @@ class Scope:
         return number
 
 
-class _Active(threading.local):
-    scope: Scope | None = None
-
-
-_active = _Active()
+_active = ThreadSetting[Scope | None](None)
 
 
 @remember
 def _reopened() -> Again:
     """The scope as it is now, in which layers find the names and keys that they find from here on."""
-    now = None if _active.scope is None else _active.scope.copy()
+    now = None if _active.value is None else _active.value.copy()
 
-    @contextmanager
-    def again() -> Iterator[None]:
-        before = _active.scope
-        _active.scope = None if now is None else now.copy()
-        try:
-            yield
-        finally:
-            _active.scope = before
-
-    return again
+    return lambda: _active.within(None if now is None else now.copy())
 
 
 def active() -> Scope | None:
     """The scope of this thread, if one is open."""
-    return _active.scope
+    return _active.value
 
 
 def where(layer: object) -> str:
     """A layer's name for messages: its path in the model and its class."""
-    scope = _active.scope
+    scope = _active.value
     path = ""
     if scope is not None:
         with suppress(ModuleError):  # of a model that hides a tensor: that must not stand before the error to be named
@@ -144,7 +130,7 @@ def layer_key(layer: object, key: Key, /) -> Key:
 
     So two layers under one key draw different numbers, and so does one layer that is used twice. Layers that are not
     in the model, such as one made within a forward, go by their class instead of a path."""
-    scope = _active.scope
+    scope = _active.value
     if scope is None:
         return key.fold(type(layer).__name__)
     name = scope.path(layer) or type(layer).__name__
@@ -154,18 +140,18 @@ def layer_key(layer: object, key: Key, /) -> Key:
 
 def collect[T: Tensor](state: State[T], value: T, /) -> None:
     """Note the new value of a state field; it comes back with the result of the scope."""
-    if _active.scope is None:
+    if _active.value is None:
         raise ModuleError("state update: outside a forward: new state is collected while a model is computed")
-    _active.scope.update(state, value)
+    _active.value.update(state, value)
 
 
 def move[T: Tensor](state: State[T], target: T, share: float, /) -> None:
     """Note that a state field moves towards a value; the result of the scope has it there."""
-    if _active.scope is None:
+    if _active.value is None:
         raise ModuleError("state update: outside a forward: new state is collected while a model is computed")
-    _active.scope.move(state, target, share)
+    _active.value.move(state, target, share)
 
 
 def newest[T: Tensor](state: State[T], /) -> T:
     """The value that a state field has after what was collected until now."""
-    return state.value if _active.scope is None else _active.scope.newest(state)
+    return state.value if _active.value is None else _active.value.newest(state)

@@ -113,7 +113,7 @@ class Branches:
         self._let_go(branch)
         self._now = branch
         try:
-            with branch.stream, cublas.in_recording(branch.calls), plans.on_branch(number):
+            with branch.stream, cublas.recording.within(branch.calls), plans.branch.within(number):
                 results = do(given)
                 # What is pending is computed now.
                 owners: list[object] = [one.data.owner for one in results if isinstance(one, CudaTensor)]

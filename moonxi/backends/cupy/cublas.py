@@ -5,13 +5,12 @@ CuPy has loaded the library already; a recording has a handle and a workspace of
 
 import ctypes
 import os
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
 
 from moonxi.errors import DeviceError
+from moonxi.thread_setting import ThreadSetting
 
 WORKSPACE = 32 << 20
 """Bytes of a workspace, as NVIDIA's manual recommends for Hopper."""
@@ -30,16 +29,13 @@ class Calls(NamedTuple):
     gemm_batched: Callable[..., None]
 
 
-class _Current(threading.local):
-    recording: Calls | None = None
-
-
-_current = _Current()
+recording = ThreadSetting[Calls | None](None)
+"""The calls by which this thread's products are made, while it records."""
 
 
 def calls() -> Calls:
     """The products for the thread: those of the recording that is under way, or CuPy's."""
-    return _current.recording or _eager()
+    return recording.value or _eager()
 
 
 @cache
@@ -53,16 +49,6 @@ def _eager() -> Calls:
         cublas.gemmStridedBatchedEx(get_cublas_handle(), *arguments)
 
     return Calls(gemm, gemm_batched)
-
-
-@contextmanager
-def in_recording(recorded: Calls) -> Iterator[None]:
-    """Within, the products of this thread are made by these calls."""
-    before, _current.recording = _current.recording, recorded
-    try:
-        yield
-    finally:
-        _current.recording = before
 
 
 class Handle:

@@ -4,9 +4,7 @@ Everything lies with the channels last. Only engines whose results have the same
 `F32` without ``tf32=True`` only those that multiply in single precision. What has no plan is left to `convolution`.
 """
 
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import cache, partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Literal
@@ -16,6 +14,7 @@ from moonxi.backends.cupy.layouts import ordered
 from moonxi.backends.cupy.memory import DeviceArray, Space
 from moonxi.dtypes import BF16, F16, F32
 from moonxi.shapes import Conv2d, Window
+from moonxi.thread_setting import ThreadSetting
 from moonxi.traits import Shape
 
 if TYPE_CHECKING:
@@ -34,23 +33,8 @@ _streams: dict[int, int] = {}
 """The stream on which each handle works."""
 
 
-class _Here(threading.local):
-    """What this thread is doing."""
-
-    branch = 0
-
-
-_here = _Here()
-
-
-@contextmanager
-def on_branch(number: int) -> Iterator[None]:
-    """Within, this thread's convolutions are made by the handle of a branch: one for each stream of a recording."""
-    before, _here.branch = _here.branch, number
-    try:
-        yield
-    finally:
-        _here.branch = before
+branch = ThreadSetting(0)
+"""By the handle of which branch this thread's convolutions are made: there is one for each stream of a recording."""
 
 
 class Plan:
@@ -67,7 +51,7 @@ class Plan:
 
         if space.device.several:
             space.device.enter()
-        handle = _handle(space.device.index, _here.branch)
+        handle = _handle(space.device.index, branch.value)
         stream = space.device.stream().ptr
         if _streams.get(handle) != stream:
             cudnn.set_stream(handle=handle, stream=stream)

@@ -201,7 +201,7 @@ class CudaRecording:
             arrays = [[slot.array for slot in slots] for slots in self._sets]
             self._where = [(list(map(_POINTER, one)), list(map(_STRIDES, one))) for one in arrays]
             self._fill(inputs)
-            with cublas.in_recording(branches.calls), tuning.wanted(self._tuned):
+            with cublas.recording.within(branches.calls), tuning.wanted(self._tuned):
                 self._work(inputs, 0)  # compiles kernels, and gives the pool what it needs
                 stream.synchronize()
                 for place in range(len(self._slots)):
@@ -243,7 +243,7 @@ class CudaRecording:
                     fresh = {number: one.part(one.array, run) for number, one in made.items()}
                     self._work(inputs, run % 2, fresh, words.ptr + 16 * run * len(self._keys))
 
-            with cublas.in_recording(self._branches.calls), tuning.wanted(self._tuned, tries=False):
+            with cublas.recording.within(self._branches.calls), tuning.wanted(self._tuned, tries=False):
                 graph = captured(stream, work)
         return _Many(graph, runs, made, words)
 
