@@ -64,7 +64,7 @@ def test_what_has_no_derivative_is_a_constant[T: ImageModelTensor](
 @pytest.mark.slow
 @every_interpreter
 @every_operation
-@settings(max_examples=200, derandomize=False)
+@settings(max_examples=80, derandomize=False)
 @given(data=st.data())
 def test_a_long_search_finds_no_difference_to_numpy[T: ImageModelTensor](
     suite: Suite[T], operation: Operation, data: st.DataObject

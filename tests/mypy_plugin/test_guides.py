@@ -18,22 +18,25 @@ PAGES = (
     "seeing-a-run.md",
     "training.md",
 )
-MISTAKES = [
-    ("cross_entropy(logits, batch.labels)", "cross_entropy(logits.probs(), batch.labels)"),
-    ("cross_entropy(logits, batch.labels)", "cross_entropy(logits, batch.x)"),
-    ("nn.Linear.init(16, 3, like=like, key=second)", "nn.Linear.init(16, 3, like=mx.gpu(), key=second)"),
-]
+MISTAKES = {
+    "probabilities": ("cross_entropy(logits, batch.labels)", "cross_entropy(logits.probs(), batch.labels)"),
+    "measures": ("cross_entropy(logits, batch.labels)", "cross_entropy(logits, batch.x)"),
+    "places": ("nn.Linear.init(16, 3, like=like, key=second)", "nn.Linear.init(16, 3, like=mx.gpu(), key=second)"),
+}
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_mypy_has_nothing_to_say_of_a_page(project: Project, page: str) -> None:
-    project.write(example=program(page))
+def test_mypy_has_nothing_to_say_of_the_pages(project: Project) -> None:
+    project.write(**{page.removesuffix(".md").replace("-", "_"): program(page) for page in PAGES})
+    assert len(project.files) == len(PAGES)
     assert project.check().errors == []
 
 
-@pytest.mark.parametrize(("right", "wrong"), MISTAKES, ids=["probabilities", "measures", "places"])
-def test_the_mistakes_of_the_first_guide_are_refused_where_they_are(project: Project, right: str, wrong: str) -> None:
-    assert FIRST.count(right) == 1
-    project.write(example=FIRST.replace(right, wrong))
-    [line] = [number for number, text in enumerate(FIRST.replace(right, wrong).splitlines(), 1) if wrong in text]
-    assert {one.rsplit(" ", 1)[0] for one in project.check().brief} == {f"example.py:{line}:"}
+def test_the_mistakes_of_the_first_guide_are_refused_where_they_are(project: Project) -> None:
+    places = set[str]()
+    for name, (right, wrong) in MISTAKES.items():
+        assert FIRST.count(right) == 1
+        text = FIRST.replace(right, wrong)
+        project.write(**{name: text})
+        [line] = [number for number, one in enumerate(text.splitlines(), 1) if wrong in one]
+        places.add(f"{name}.py:{line}:")
+    assert {one.rsplit(" ", 1)[0] for one in project.check().brief} == places

@@ -11,9 +11,11 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.slow
+# In one of the processes that share the tests: the environments are made once.
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("wheel")]
 
 CHECKOUT = Path(__file__).parents[2]
+GATED = CHECKOUT / "examples" / "gated_project"
 # What only an extra brings. The plugin is loaded by mypy, so it may import mypy; the others are loaded with Numba.
 NEEDS_AN_EXTRA = ("moonxi.mypy_plugin", "moonxi.backends.numpy.jit.")
 IMPORT_EVERYTHING = f"""
@@ -44,11 +46,11 @@ def run(*command: str | Path, folder: Path) -> str:
     return done.stdout
 
 
-def environment(folder: Path, requirement: str) -> Path:
-    """The interpreter of a new environment that holds ``requirement``."""
+def environment(folder: Path, *requirements: str) -> Path:
+    """The interpreter of a new environment that holds what is required."""
     run(sys.executable, "-m", "venv", folder, folder=folder.parent)
     python = folder / "bin" / "python"
-    run(python, "-m", "pip", "install", "--quiet", requirement, folder=folder)
+    run(python, "-m", "pip", "install", "--quiet", *requirements, folder=folder)
     return python
 
 
@@ -68,9 +70,10 @@ def bare_python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def dev_python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An environment with the wheel and the tools of development."""
-    return environment(tmp_path_factory.mktemp("dev") / "env", f"{wheel}[dev]")
+def checking_python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An environment with the wheel, what it shows pictures with, and the tools of the gated project."""
+    tools = [line for line in (GATED / "requirements.txt").read_text().split() if line != "moonxi"]
+    return environment(tmp_path_factory.mktemp("checking") / "env", f"{wheel}[images,plot,progress]", *tools)
 
 
 def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
@@ -108,13 +111,12 @@ def test_mnist_trains_from_the_wheel_without_an_extra(bare_python: Path, tmp_pat
     assert "test accuracy: 0.9" in run(bare_python, "mnist.py", folder=tmp_path)
 
 
-def test_the_must_fail_suite_passes_against_the_wheel(dev_python: Path, tmp_path: Path) -> None:
+def test_the_must_fail_suite_passes_against_the_wheel(checking_python: Path, tmp_path: Path) -> None:
     suite = tmp_path / "typecheck_tests"
     shutil.copytree(CHECKOUT / "typecheck_tests", suite, ignore=shutil.ignore_patterns("__pycache__", ".mypy_cache"))
-    run(dev_python, suite / "run.py", folder=tmp_path)
+    run(checking_python, suite / "run.py", folder=tmp_path)
 
 
-GATED = CHECKOUT / "examples" / "gated_project"
 FAULTS = {
     "a mean over the wrong axis": (
         "return x - x.mean(1, keepdims=True)",
@@ -145,47 +147,45 @@ def git(folder: Path, *arguments: str, python: Path) -> subprocess.CompletedProc
 
 
 @pytest.fixture(scope="module")
-def gated(dev_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def gated(checking_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The gated project as a repository of its own, with its hook installed and its first commit made."""
     folder = tmp_path_factory.mktemp("gated") / "project"
     shutil.copytree(GATED, folder, ignore=shutil.ignore_patterns("__pycache__", ".mypy_cache"))
-    tools = [line for line in (folder / "requirements.txt").read_text().split() if line != "moonxi"]
-    run(dev_python, "-m", "pip", "install", "--quiet", *tools, folder=folder)
     (folder / ".gitignore").write_text(".mypy_cache/\n__pycache__/\n")
-    assert git(folder, "init", "--quiet", python=dev_python).returncode == 0
-    run(dev_python.with_name("pre-commit"), "install", folder=folder)
-    git(folder, "add", "--all", python=dev_python)
-    first = git(folder, "commit", "-m", "A classifier of digits", python=dev_python)
+    assert git(folder, "init", "--quiet", python=checking_python).returncode == 0
+    run(checking_python.with_name("pre-commit"), "install", folder=folder)
+    git(folder, "add", "--all", python=checking_python)
+    first = git(folder, "commit", "-m", "A classifier of digits", python=checking_python)
     assert first.returncode == 0, first.stdout + first.stderr
     return folder
 
 
-def test_the_gates_of_the_gated_project_let_the_right_commit_through(gated: Path, dev_python: Path) -> None:
+def test_the_gates_of_the_gated_project_let_the_right_commit_through(gated: Path, checking_python: Path) -> None:
     steps = re.findall(r"- run: python (.*)", (gated / ".github" / "workflows" / "check.yml").read_text())
     assert steps[0] == "-m pip install -r requirements.txt"
-    printed = [run(dev_python, *step.split(), folder=gated) for step in steps[1:]]
+    printed = [run(checking_python, *step.split(), folder=gated) for step in steps[1:]]
     assert "Success: no issues found" in printed[0]
     assert printed[1].startswith("0 errors, 3 functions checked")
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_faulty_commit_to_the_gated_project_is_rejected(gated: Path, dev_python: Path, fault: str) -> None:
+def test_a_faulty_commit_to_the_gated_project_is_rejected(gated: Path, checking_python: Path, fault: str) -> None:
     right, wrong, error = FAULTS[fault]
     program = gated / "digits.py"
     before = program.read_text()
     assert before.count(right) == 1
     program.write_text(before.replace(right, wrong))
     line = before[: before.index(right)].count("\n") + 1
-    head = git(gated, "rev-parse", "HEAD", python=dev_python).stdout
+    head = git(gated, "rev-parse", "HEAD", python=checking_python).stdout
     try:
-        git(gated, "add", "digits.py", python=dev_python)
-        commit = git(gated, "commit", "-m", "A fault", python=dev_python)
+        git(gated, "add", "digits.py", python=checking_python)
+        commit = git(gated, "commit", "-m", "A fault", python=checking_python)
     finally:
         program.write_text(before)
-        git(gated, "add", "digits.py", python=dev_python)
+        git(gated, "add", "digits.py", python=checking_python)
     assert commit.returncode != 0
     assert re.search(error.format(line=line), commit.stdout + commit.stderr), commit.stdout + commit.stderr
-    assert git(gated, "rev-parse", "HEAD", python=dev_python).stdout == head
+    assert git(gated, "rev-parse", "HEAD", python=checking_python).stdout == head
     if fault == "a mean over the wrong axis":
         page = (CHECKOUT / "docs" / "gating-ci.md").read_text().split("```console\n")[1].split("```")[0]
         assert [
