@@ -23,10 +23,11 @@ def count(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> It
     """So many threads, and all work worth them."""
     monkeypatch.setattr(threads, "_threads", request.param)
     monkeypatch.setattr(threads, "WORTH", 1)
-    threads._executor.cache_clear()
+    threads._workers.cache_clear()
     yield request.param
-    threads._executor().shutdown()
-    threads._executor.cache_clear()
+    for worker in threads._workers():
+        worker.give(None)
+    threads._workers.cache_clear()
 
 
 def test_results_come_in_order_and_neighbours_from_one_thread(count: int) -> None:
@@ -118,6 +119,17 @@ def test_products_cut_for_threads_are_products(count: int, left: tuple[int, ...]
     rng = np.random.default_rng(1)
     a, b = rng.standard_normal(left), rng.standard_normal(right)
     np.testing.assert_allclose((cpu.from_host(a) @ cpu.from_host(b)).to_host(), a @ b, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("rows", [1, 8, 24, 27, 100])
+def test_products_in_small_pieces_are_products(count: int, rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threads, "_small_product", 1000)
+    rng = np.random.default_rng(3)
+    for a, b in [
+        (rng.standard_normal((rows, 20)), rng.standard_normal((20, 5))),
+        (rng.standard_normal((20, rows)).T, rng.standard_normal((5, 20)).T),
+    ]:
+        np.testing.assert_allclose((cpu.from_host(a) @ cpu.from_host(b)).to_host(), a @ b, rtol=1e-12, atol=1e-12)
 
 
 def test_threads_of_the_user_do_not_disturb_each_other(count: int) -> None:
