@@ -16,7 +16,7 @@ from moonxi.compiled.finding import form, found
 from moonxi.compiled.fusion import Fusion, Uses
 from moonxi.compiled.graph import Array, Graph, Node, Operand, Spec
 from moonxi.compiled.interpreter import set_apart
-from moonxi.compiled.memory import Memory, Order, Piece
+from moonxi.compiled.memory import Memory, Order, Piece, joined
 from moonxi.compiled.optimising import Pass
 from moonxi.compiled.packed_plan import PackedPlan
 from moonxi.compiled.results import Result
@@ -267,6 +267,10 @@ class HostPlan:
             return
         results = ["None" if number is None else self._destination(number) for number in fusion.results]
         arguments = [f"v{number}" for number in fusion.operands]
+        if fusion.routine == "sum_of_squares" and all(number in self._fixed for number in fusion.operands):
+            flat = joined([self._fixed[number] for number in fusion.operands])
+            if len(flat) < len(arguments):
+                arguments = [self._named(one, "flat") for one in flat]
         routine = self._named(self._calls[id(fusion)], f"{fusion.routine}_")
         self._line(f"{routine}({', '.join(arguments)}, out=({', '.join(results)},))", fusion.nodes[0])
 

@@ -1,6 +1,10 @@
 """Memory that is planned once: what nobody needs any more is used again within the same replay."""
 
+from collections.abc import Sequence
+
 import numpy as np
+from numpy.lib.array_utils import byte_bounds
+from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
 from moonxi.compiled.graph import Spec
@@ -22,6 +26,23 @@ def ordered(memory: NDArray[np.generic], shape: tuple[int, ...], order: Order | 
         return memory.reshape(shape)
     inverse = [order.index(axis) for axis in range(len(shape))]
     return memory.reshape([shape[axis] for axis in order]).transpose(inverse)
+
+
+def joined(arrays: Sequence[NDArray[np.generic]]) -> list[NDArray[np.generic]]:
+    """The elements of all arrays, which are of one type, in any order: those side by side in memory as one flat array."""
+    whole: list[NDArray[np.generic]] = []
+    owner, reached = None, 0
+    for array in sorted(arrays, key=lambda one: byte_bounds(one)[0]):
+        start, end = byte_bounds(array)
+        flat = array.ravel("K")
+        if end - start != array.nbytes or not np.may_share_memory(flat, array):
+            return list(arrays)  # it has gaps, or elements twice
+        if owner is array.base is not None and start == reached:
+            whole[-1] = as_strided(whole[-1], (whole[-1].size + array.size,), flat.strides)
+        else:
+            whole.append(flat)
+        owner, reached = array.base, end
+    return whole
 
 
 class Memory:

@@ -12,7 +12,7 @@ from moonxi.errors import LabelError
 
 def checked(labels: NDArray[Any], classes: int, operation: str) -> NDArray[Any]:
     """The labels, after checking that each names a class."""
-    if labels.size and (labels.min() < 0 or labels.max() >= classes):
+    if labels.size and labels.view(f"u{labels.itemsize}").max() >= classes:  # without its sign a negative one is large
         wrong = np.flatnonzero((labels < 0) | (labels >= classes))
         where = ", ".join(map(str, np.unravel_index(wrong[0], labels.shape)))
         raise LabelError(

@@ -5,8 +5,8 @@ for it.
 """
 
 from collections.abc import Callable
-from functools import cache
-from math import copysign, prod
+from functools import cache, lru_cache
+from math import copysign
 from typing import Any
 
 import numpy as np
@@ -75,8 +75,9 @@ def _concatenate(*arrays: HostArray, axis: int, out: HostArray) -> None:
 
 
 def _pick(x: HostArray, labels: NDArray[Any], *, out: HostArray) -> None:
-    found = checked(labels, x.shape[-1], "pick").reshape(-1)
-    out.reshape(-1)[...] = x.reshape(found.size, x.shape[-1])[np.arange(found.size), found]
+    classes = x.shape[-1]
+    places = _places(checked(labels, classes, "pick"), classes)
+    np.take(x.reshape(-1), places, out=out.reshape(-1), mode="clip")  # with another mode NumPy takes a copy
 
 
 def _put(x: HostArray, labels: NDArray[Any], classes: int, *, out: HostArray) -> None:
@@ -89,7 +90,18 @@ def _one_hot(x: HostArray, labels: NDArray[Any], classes: int, *, out: HostArray
 
 def _spread(values: HostArray | float, labels: NDArray[Any], out: HostArray) -> None:
     out.fill(0.0)
-    out.reshape(prod(labels.shape), out.shape[-1])[np.arange(labels.size), labels.reshape(-1)] = values
+    out.reshape(-1)[_places(labels, out.shape[-1])] = values
+
+
+def _places(labels: NDArray[Any], classes: int) -> NDArray[np.int64]:
+    """Where in a flat array of a row for each label the element of its class is."""
+    places: NDArray[np.int64] = _row_starts(labels.size, classes) + labels.reshape(-1)
+    return places
+
+
+@lru_cache(16)
+def _row_starts(rows: int, columns: int) -> NDArray[np.int64]:
+    return np.arange(rows) * columns
 
 
 _E = NumpyElementwise

@@ -11,10 +11,8 @@ from collections.abc import Callable, Sequence
 from contextvars import copy_context
 from functools import cache
 
-WORTH = 3 << 20
-"""Multiplications and additions that are worth another thread: 70 microseconds."""
-_LATE = 3 << 19
-"""Those that the caller does before another thread, which has to be woken up, begins."""
+WORTH = 1 << 23
+"""Multiplications and additions that are worth another thread: a fifth of a millisecond."""
 SMALL = 1 << 16
 """Those that BLAS computes on one thread anyway: OpenBLAS takes more from 262,144 on."""
 _busy = threading.Lock()
@@ -37,11 +35,6 @@ def parts(length: int, work: int, *, most: int | None = None) -> list[slice]:
     if sharers > 1:
         sharers = 1 if _busy.locked() else min(sharers, _take_over())
     sharers = max(1, sharers)
-    if sharers > 1 and work < 16 * _LATE:
-        other = max(1, (length - length * _LATE // work) // sharers)
-        first = length - (sharers - 1) * other
-        if most is None or first <= most:
-            return [slice(0, first), *(slice(start, start + other) for start in range(first, length, other))]
     rounds = 1 if most is None else max(1, -(-length // (sharers * max(1, most))))
     step = max(1, -(-length // (sharers * rounds)))
     return [slice(first, min(first + step, length)) for first in range(0, length, step)]
