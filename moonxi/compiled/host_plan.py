@@ -4,7 +4,7 @@ Where the tensor class has a kernel for an operation, it runs on the arrays; any
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import cast
@@ -32,7 +32,7 @@ class HostPlan:
     """A graph, ready for replay on tensors of one class with kernels."""
 
     def __init__(
-        self, graph: Graph, backend: type[WithKernels], without: Collection[Pass], orders: Mapping[int, Order]
+        self, graph: Graph, backend: type[WithKernels], without: Collection[Pass], orders: dict[int, Order]
     ) -> None:
         self._graph = graph
         self._orders = orders

@@ -29,7 +29,7 @@ def ordered(memory: NDArray[np.generic], shape: tuple[int, ...], order: Order | 
 
 
 def joined(arrays: Sequence[NDArray[np.generic]]) -> list[NDArray[np.generic]]:
-    """The elements of all arrays, which are of one type, in any order: those side by side in memory as one flat array."""
+    """The elements of all arrays, of one type, in any order: those side by side in memory as one flat array."""
     whole: list[NDArray[np.generic]] = []
     owner, reached = None, 0
     for array in sorted(arrays, key=lambda one: byte_bounds(one)[0]):

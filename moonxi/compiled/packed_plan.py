@@ -15,9 +15,7 @@ from moonxi.traits.kernels import Routine
 class PackedPlan:
     """The packs of one graph; ``roots`` says for each value which ones have the memory that it lies in."""
 
-    def __init__(
-        self, graph: Graph, uses: Uses, orders: Mapping[int, Order], roots: Mapping[int, frozenset[int]]
-    ) -> None:
+    def __init__(self, graph: Graph, uses: Uses, orders: dict[int, Order], roots: Mapping[int, frozenset[int]]) -> None:
         self._graph = graph
         self._uses = uses
         self._orders = orders
@@ -30,7 +28,11 @@ class PackedPlan:
     def program(self, pack: Pack, routine: Routine) -> PackedProgram:
         """The program of a pack."""
         graph, first = self._graph, pack.results[0]
-        layout = Layout([graph.specs[number] for number in first], [self._orders.get(number) for number in first])
+        # As what is computed in the step lies, such as gradients: results of one step are arguments of the next.
+        like = next((slot for slot in pack.arrays if not any(number in graph.inputs for number in slot)), first)
+        layout = Layout([graph.specs[number] for number in first], [self._orders.get(number) for number in like])
+        for slot in pack.results:
+            self._orders |= {number: order for number, order in zip(slot, layout.orders, strict=True) if order}
         sources: list[Packed | None] = []
         for numbers in pack.arrays:
             if all(number in graph.inputs for number in numbers):

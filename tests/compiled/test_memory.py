@@ -6,7 +6,7 @@ import numpy as np
 
 import moonxi as mx
 from moonxi.compiled.graph import Spec
-from moonxi.compiled.memory import Memory
+from moonxi.compiled.memory import Memory, joined
 from moonxi.compiled.results import Result
 
 type Host = mx.NpArray[mx.F32]
@@ -138,3 +138,13 @@ def test_a_compiled_step_may_call_itself() -> None:
     assert halved(CPU.ones(()), 3).item() == 0.125
     (trace,) = mx.compile_report(halved).traces
     assert trace.nodes_traced == 3
+
+
+def test_arrays_side_by_side_in_memory_are_one() -> None:
+    memory = np.arange(60.0)
+    matrix, turned, other = memory[:20].reshape(4, 5), memory[20:50].reshape(5, 6).T, memory[55:]
+    flat = joined([turned, other, matrix])
+    assert [one.tolist() for one in flat] == [memory[:50].tolist(), memory[55:].tolist()]
+    assert np.shares_memory(flat[0], memory)
+    gaps = memory[::2]
+    assert all(one is given for one, given in zip(joined([gaps, other]), [gaps, other], strict=True))

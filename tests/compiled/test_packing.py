@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import moonxi as mx
+from moonxi.autodiff import constant, variable
 from moonxi.compiled.graph import Spec
 from moonxi.compiled.packs import Layout, PackedProgram
 
@@ -97,3 +98,22 @@ def test_memory_of_a_pack_is_used_again_when_nobody_holds_anything_in_it() -> No
     del part, _
     again, _ = program(np.ones(3), np.ones((2, 2)))
     assert again.ctypes.data == address
+
+
+def test_packs_lie_as_what_is_computed_in_the_step() -> None:
+    kernels = [CPU.normal((4, 3, 2, 2), mx.Key(n)) for n in (0, 1)]  # row by row, their gradients with channels last
+    images = CPU.normal((5, 3, 6, 6), mx.Key(2))
+
+    def step(kernels: list[Host], images: Host) -> list[Host]:
+        weights = [variable(kernel) for kernel in kernels]
+        x = constant(images)
+        gradients = (x.conv2d(weights[0]) * x.conv2d(weights[1])).sum().backward()
+        return [kernel - gradients.of(weight) * 0.1 for kernel, weight in zip(kernels, weights, strict=True)]
+
+    compiled = mx.compile(step)
+    for _ in range(3):
+        expected = step(kernels, images)
+        kernels = compiled(kernels, images)
+        for mine, theirs in zip(kernels, expected, strict=True):
+            np.testing.assert_allclose(mine.to_host(), theirs.to_host(), rtol=1e-12)
+            assert mine.data.transpose(0, 2, 3, 1).flags.c_contiguous

@@ -44,21 +44,16 @@ class LargeTiles(Tiles):
 
     @override
     def write_kernel(self, weight: HostArray, matrices: HostArray) -> None:
-        transform, rows = _matrix("kernel", weight.dtype), weight.transpose(0, 2, 3, 1)
-        if rows.flags.c_contiguous:  # then nothing needs to be copied
-            np.matmul(transform, rows.reshape(len(rows), 9, -1), out=matrices.transpose(1, 0, 2))
-            return
-        taps = np.ascontiguousarray(weight.transpose(2, 3, 0, 1)).reshape(9, -1)
-        np.matmul(transform, taps, out=matrices.reshape(36, -1))
+        rows = np.ascontiguousarray(weight.transpose(0, 2, 3, 1)).reshape(len(weight), 9, -1)
+        np.matmul(_matrix("kernel", weight.dtype), rows, out=matrices.transpose(1, 0, 2))
 
     @override
     def write_kernel_gradient(self, matrices: HostArray, dw: HostArray) -> None:
-        transform, rows = _matrix("kernel", dw.dtype).T, dw.transpose(0, 2, 3, 1)
-        if rows.flags.c_contiguous:
-            np.matmul(transform, matrices.transpose(1, 0, 2), out=rows.reshape(len(rows), 9, -1))
-            return
-        taps = np.matmul(transform, matrices.reshape(36, -1))
-        np.copyto(dw, taps.reshape(3, 3, *matrices.shape[1:]).transpose(2, 3, 0, 1))
+        rows = dw.transpose(0, 2, 3, 1)
+        target = rows if rows.flags.c_contiguous else np.empty(rows.shape, dw.dtype)
+        np.matmul(_matrix("kernel", dw.dtype).T, matrices.transpose(1, 0, 2), out=target.reshape(len(rows), 9, -1))
+        if target is not rows:
+            rows[...] = target
 
     @override
     def pixels(self, images: HostArray, conv: Conv2d[int]) -> HostArray:
