@@ -30,7 +30,7 @@ class NumpyStored[D: Floating](DerivedTensor["NumpyStored[D]"]):
     def __init__(self, data: HostArray, /) -> None:
         if data.__class__ is not np.ndarray:
             data = np.asarray(data)  # NumPy gives scalars, not arrays, for results without axes
-        data.setflags(False)  # a fifth of the time of flags.writeable
+        data.setflags(write=False)  # half of the time of flags.writeable
         self.data: Final = data
 
     @override
