@@ -16,8 +16,8 @@ LAYERS = (
     {"dims"},
     {"settings"},
     {
-        *("computing", "dtypes", "formulas", "json_fields", "key", "norms", "recording", "shapes", "uploading"),
-        *("thread_setting", "waves", "whole_file"),
+        *("collecting", "computing", "dtypes", "formulas", "json_fields", "key", "norms", "recording", "shapes"),
+        *("thread_setting", "uploading", "waves", "whole_file"),
     },
     {"traits"},
     {"backends.numpy", "backends.cupy", "autodiff", "shape_tensor", "profiled", "fusion"},

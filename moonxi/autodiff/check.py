@@ -10,7 +10,7 @@ import numpy as np
 from moonxi import settings, shapes
 from moonxi.autodiff import fault, lift
 from moonxi.autodiff.blas import BlasGrad
-from moonxi.autodiff.lift import constant_beside
+from moonxi.autodiff.lift import constants_beside
 from moonxi.autodiff.tensor import Grad
 from moonxi.dtypes import F32, F64, DType, HostArray
 from moonxi.errors import GradientError, OperandError
@@ -183,13 +183,14 @@ def _differences[T: Tensor](
     """The central difference of ``sum(weights * f)`` for each element of one input."""
     start = _host(inputs[number])
     expected = np.empty(start.shape)
+    constant = constants_beside(variable)
 
     def at(index: tuple[int, ...], shift: float) -> tuple[float, float]:
         """Where the element is after the shift, as its type holds it, and the value there."""
         moved = start.copy()
         moved[index] += shift
         x = inputs[number].from_host(moved)
-        result: Grad[T] = f(*(constant_beside(variable, x if n == number else y) for n, y in enumerate(inputs)))
+        result: Grad[T] = f(*(constant(x if n == number else y) for n, y in enumerate(inputs)))
         return float(x.to_host()[index]), float(np.sum(weights * _host(result)))
 
     for index in np.ndindex(start.shape):

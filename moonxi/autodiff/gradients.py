@@ -1,6 +1,6 @@
 """What ``backward()`` returns: for each tensor its gradient, in one of three states."""
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
@@ -37,18 +37,18 @@ class Gradients[T: Tensor]:
 
     __slots__ = ("_found", "_kept")
 
-    def __init__(self, found: Mapping[int, T], kept: "Mapping[int, Node[T]]") -> None:
+    def __init__(self, found: "Mapping[Node[T], T]", kept: "Container[Node[T]]") -> None:
         self._found = found
-        self._kept = kept  # holds the nodes, so that no identity is given to another object meanwhile
+        self._kept = kept
 
     def state(self, tensor: "Node[T]", /) -> Untracked | Zero | Value[T]:
         """One of the three states, to be matched on."""
-        gradient = self._found.get(id(tensor))
+        gradient = self._found.get(tensor)
         if gradient is not None:
             return Value(gradient)
         if tensor.parents is None:
             return Untracked()
-        if tensor.parents and id(tensor) not in self._kept:
+        if tensor.parents and tensor not in self._kept:
             raise GradientError(
                 f"gradients: intermediate result {shapes.show(tensor.shape)}: the gradients of intermediate results "
                 "are not kept; name the tensor in backward(keep=(tensor,))"
@@ -59,7 +59,7 @@ class Gradients[T: Tensor]:
         """The gradient as a tensor: zeros where the result does not depend on the variable.
 
         Raises `GradientError` for a constant."""
-        gradient = self._found.get(id(tensor))
+        gradient = self._found.get(tensor)
         if gradient is not None:
             return gradient
         if isinstance(self.state(tensor), Zero):

@@ -31,9 +31,17 @@ def constant(value: Tensor, /) -> object:
     return _lift(value, None)
 
 
-def constant_beside[T: Tensor](variable: Callable[[T], Grad[T]], value: T, /) -> Grad[T]:
-    """A constant of the class of which ``variable`` makes variables."""
-    return type(variable(value)).constant(value)
+def constants_beside[T: Tensor](variable: Callable[[T], Grad[T]], /) -> Callable[[T], Grad[T]]:
+    """What makes constants, of the classes of which ``variable`` makes variables."""
+    classes: dict[type[T], type[Grad[T]]] = {}
+
+    def constant(value: T) -> "Grad[T]":  # what is not text is worked out at each call of the outer function
+        cls = classes.get(type(value))
+        if cls is None:
+            cls = classes[type(value)] = type(variable(value))
+        return cls.constant(value)
+
+    return constant
 
 
 def _lift(value: Tensor, parents: tuple[()] | None) -> object:

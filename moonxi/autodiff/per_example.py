@@ -7,7 +7,7 @@ from moonxi import shapes
 from moonxi.autodiff.applying import applied, number, pulled
 from moonxi.autodiff.blas import BlasGrad
 from moonxi.autodiff.image import ImageGrad
-from moonxi.autodiff.lift import constant_beside, variable
+from moonxi.autodiff.lift import constants_beside, variable
 from moonxi.autodiff.tensor import Grad
 from moonxi.traits import ImageModelTensor, MlpTensor, Tensor
 
@@ -32,9 +32,11 @@ def per_example_grad(  # the overloads are the signature
     ``examples`` of shape (n, ...) give a result of shape ``(n, *x.shape)``. Costs n calls and n backward passes, and
     keeps the graph of one example at a time. For ``variable`` see `grad`."""
 
+    constant = constants_beside(variable)
+
     def row(example: Any) -> Any:
         z = variable(x)
-        result = applied("per_example_grad", f, z, constant_beside(variable, example))
+        result = applied("per_example_grad", f, z, constant(example))
         return pulled(number("per_example_grad", result), None, z)[0]
 
     if examples.shape and not shapes.known(examples.shape[0]):  # any one stands for all

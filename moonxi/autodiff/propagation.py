@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 
 def propagated[T: Tensor](result: "Node[T]", seed: T, keep: "Iterable[Node[T]]") -> Gradients[T]:
     """The gradients of the variables and of ``keep``, given that of the result; the others are let go on the way."""
-    kept = {id(node): node for node in keep}
-    found: dict[int, T] = {id(result): seed}
+    kept = set(keep)
+    found: dict[Node[T], T] = {result: seed}
     with backward_pass():
         for node in consumers_first(result):
-            if not node.parents:
-                kept[id(node)] = node
+            parents = node.parents
+            if not parents:
+                kept.add(node)
                 continue
-            gradient = found[id(node)] if id(node) in kept else found.pop(id(node))
-            for parent, vjp in node.parents:
-                contribution = vjp(gradient)
-                before = found.get(id(parent))
-                found[id(parent)] = contribution if before is None else before + contribution
+            gradient = found[node] if node in kept else found.pop(node)
+            for parent, vjp in parents:
+                contribution, before = vjp(gradient), found.get(parent)
+                found[parent] = contribution if before is None else before + contribution
     return Gradients(found, kept)

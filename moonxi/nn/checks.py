@@ -7,7 +7,8 @@ braces. Whatever else may stand in an argument or an annotation is checked every
 
 import inspect
 from collections.abc import Callable, Mapping
-from types import CodeType, FunctionType
+from dataclasses import is_dataclass
+from types import FunctionType
 from typing import Concatenate, cast
 
 from beartype import beartype
@@ -36,16 +37,18 @@ def checked[S, **P, R](
     first = next(iter(signature.parameters))
     # jaxtyping reads braces as an f-string does; so what they give is text.
     texts = "".join(f"f{dim!r}," for dim in dims)
-    computed = compile(f"({texts})", f"<annotations of {function.__qualname__}>", "eval")
+    written = compile(f"lambda {first}: ({texts})", f"<annotations of {function.__qualname__}>", "eval")
+    computed: Callable[[object], object] | None = eval(written, {}) if dims else None
     # An isinstance check of a shape in the body means the sizes that the arguments have bound: it needs the slow way.
     remember = all(map(resolved, annotations)) and code is not None and "isinstance" not in code.co_names
-    known: set[object] = set()
-    passed: set[object] = set()
+    passed: dict[object, set[object]] = {}
+    """How arguments have looked, and their results."""
 
     def call(self: S, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        before = _look_of_arguments(self, first, computed, args) if remember and not kwargs else None
+        before = _look_of_arguments(self, computed, args) if remember and not kwargs else None
+        results = None if before is None else passed.get(before)
         try:
-            if before is None or before not in known:
+            if results is None:
                 concerned = symbolic.concern(self, (*args, *kwargs.values()))
                 if concerned or symbolic.every_call:
                     where = f"{name(self)}.{function.__name__}"
@@ -56,7 +59,7 @@ def checked[S, **P, R](
                     result = slow(self, *args, **kwargs)
             else:
                 result = function(self, *args, **kwargs)
-                if (before, _look(result)) in passed:
+                if _look(result) in results:
                     return result
                 if symbolic.every_call:
                     symbolic.check_result(f"{name(self)}.{function.__name__}", result, (self, *args), kwargs)
@@ -73,9 +76,8 @@ def checked[S, **P, R](
             _expect_arguments(signature, f"{name(self)}.{function.__name__}", (self, *args), kwargs)
             raise
         after = _look(result)
-        if before is not None and after is not None and len(passed) < _REMEMBERED:
-            known.add(before)
-            passed.add((before, after))
+        if before is not None and after is not None and len(passed) + len(results or ()) < _REMEMBERED:
+            passed.setdefault(before, set()).add(after)
         return result
 
     return call
@@ -111,10 +113,10 @@ def _annotations(signature: inspect.Signature) -> dict[str, object]:
     return {one.name: one.annotation for one in signature.parameters.values()} | {"return": signature.return_annotation}
 
 
-def _look_of_arguments(self: object, first: str, computed: CodeType, args: tuple[object, ...]) -> object:
+def _look_of_arguments(self: object, computed: Callable[[object], object] | None, args: tuple[object, ...]) -> object:
     """What the outcome of a check of the arguments depends on, or None if that is not known."""
     try:
-        parts = [eval(computed, {first: self})] if computed.co_names else []
+        parts = [] if computed is None else [computed(self)]
     except Exception:
         return None  # the braces name another argument, or fail: the check itself will say so
     for value in args:
@@ -135,8 +137,8 @@ def _look(value: object) -> object:
 
 
 def _found_look(value: object) -> Callable[[object], object]:
-    if value is None or hasattr(value.__class__, "__dataclass_fields__"):
-        return _look_of_record
+    if value is None or is_dataclass(value):
+        return _look_of_record if hasattr(value, "shape") or hasattr(value, "dtype") else _class_of
     if isinstance(value, Tensor):
         return _look_of_tensor
     return _look_of_sequence if isinstance(value, list | tuple) else _look_of_other
@@ -152,6 +154,10 @@ def _look_of_tensor(value: object) -> object:
 
 def _look_of_record(value: object) -> object:
     return value.__class__, getattr(value, "shape", None), getattr(value, "dtype", None)
+
+
+def _class_of(value: object) -> object:
+    return value.__class__
 
 
 def _look_of_sequence(value: object) -> object:

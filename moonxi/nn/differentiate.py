@@ -1,14 +1,14 @@
 """The value of a loss and its gradient with respect to a whole model."""
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from math import prod
 from typing import Any, Protocol, cast, overload
 
 from moonxi import shapes
 from moonxi.autodiff import BlasGrad, Grad, ImageGrad, variable
-from moonxi.autodiff.lift import constant_beside
-from moonxi.autodiff.node import Node
+from moonxi.autodiff.lift import constants_beside
+from moonxi.autodiff.node import is_node
+from moonxi.collecting import collector_rests
 from moonxi.errors import GradientError
 from moonxi.nn import tree
 from moonxi.nn.loss_function import called, expect_mapped
@@ -156,12 +156,13 @@ def value_and_grad(  # the overloads are the signature
 
     For operations of your own, ``variable`` is that of your class of tensors under differentiation:
     ``MyGrad.variable``."""
-    if isinstance(scale, Tensor):
+    if not isinstance(scale, int | float) and isinstance(scale, Tensor):
         shapes.equal("value_and_grad (scale)", (), scale.shape)
     else:
         numbers("value_and_grad", POSITIVE, scale=scale)
     expect_mapped("value_and_grad", batch)
-    return _value_and_grad(loss, model, batch, mode, variable, frozen, scale)
+    with collector_rests():
+        return _value_and_grad(loss, model, batch, mode, variable, frozen, scale)
 
 
 def in_narrow_passes(
@@ -170,7 +171,8 @@ def in_narrow_passes(
     """The value of the loss of ``low``, and the gradients of ``model``, which it is with fewer bits.
 
     The gradients, divided by ``scale``, and the running statistics, as they move, are of the model's element type."""
-    return _value_and_grad(loss, low, batch, mode, variable, frozen, scale, None if low is model else model)
+    with collector_rests():
+        return _value_and_grad(loss, low, batch, mode, variable, frozen, scale, None if low is model else model)
 
 
 def _value_and_grad[T: Tensor](
@@ -183,9 +185,10 @@ def _value_and_grad[T: Tensor](
     scale: T | float,
     wide: Any = None,
 ) -> object:
-    constant = partial(constant_beside, variable)
+    constant = constants_beside(variable)
     parameters = model.parameters()
-    trained = {id(parameter) for parameter in parameters}
+    keys = list(map(id, parameters))
+    trained = set(keys)
     if frozen is not None:
         named = tree.parameters(model)
         trained = {id(parameter) for path, parameter in named.items() if not frozen(path, parameter.shape)}
@@ -196,12 +199,14 @@ def _value_and_grad[T: Tensor](
             )
     variables: dict[int, Grad[T]] = {}
 
-    def lift(tensor: T) -> Grad[T]:
-        if id(tensor) not in trained:
+    def lift(tensor: T) -> "Grad[T]":
+        key = id(tensor)
+        if key not in trained:
             return constant(tensor)
-        if id(tensor) not in variables:  # a tied one is the same variable at all its places
-            variables[id(tensor)] = variable(tensor)
-        return variables[id(tensor)]
+        lifted = variables.get(key)  # a tied one is the same variable at all its places
+        if lifted is None:
+            lifted = variables[key] = variable(tensor)
+        return lifted
 
     lifted = model.map(lift)
     if not parameters:
@@ -230,7 +235,10 @@ def _value_and_grad[T: Tensor](
         )
     seed = None if isinstance(scale, int | float) and scale == 1.0 else _seed(loss_value.value, scale)
     gradients = loss_value.backward(seed)
-    found = [gradients.of(variables[id(one)]) if id(one) in trained else one.zeros(one.shape) for one in parameters]
+    found = [
+        gradients.of(variables[key]) if key in trained else one.zeros(one.shape)
+        for key, one in zip(keys, parameters, strict=True)
+    ]
     if wide is not None:
         found = [_as_wide(one, own) for one, own in zip(found, wide.parameters(), strict=True)]
     if seed is not None:
@@ -282,8 +290,8 @@ def _moved[T: Tensor](like: Grad[T], scope: Scope, state: State[Grad[T]], old: T
 
 def _paired_states[T: Tensor](like: Grad[T], model: object, lifted: object) -> list[tuple[State[T], State[Grad[T]]]]:
     """The state fields of a model, each with that of the lifted model, which is under differentiation as ``like``."""
-    own = cast(dict[str, State[T]], tree.states(model))  # the model is of T
-    held = cast(dict[str, State[Grad[T]]], tree.states(lifted))  # the tensors of a lifted model are lifted
+    own = cast("dict[str, State[T]]", tree.states(model))  # the model is of T
+    held = cast("dict[str, State[Grad[T]]]", tree.states(lifted))  # the tensors of a lifted model are lifted
     return [(state, held[path]) for path, state in own.items()]
 
 
@@ -302,9 +310,9 @@ def _at_level_of[T: Tensor](like: Grad[T], value: object, what: str) -> Grad[T]:
 
 
 def _are_at_one_level(one: object, other: object) -> bool:
-    while isinstance(one, Node) and isinstance(other, Node):
+    while is_node(one) and is_node(other):
         one, other = one.value, other.value
-    return not isinstance(one, Node) and not isinstance(other, Node)
+    return not is_node(one) and not is_node(other)
 
 
 def _named(value: object) -> str:

@@ -36,7 +36,7 @@ class Module[T: Tensor](Layer):
 
     def named_parameters(self) -> dict[str, T]:
         """The trainable tensors by path, such as ``blocks[0].weight``; a tied one once, at its first place."""
-        return cast(dict[str, T], tree.parameters(self))  # fields of a Module[T] are declared as T
+        return cast("dict[str, T]", tree.parameters(self))  # fields of a Module[T] are declared as T
 
     def parameters(self) -> tuple[T, ...]:
         """The trainable tensors, in the order of the fields; a tied one once."""
@@ -68,7 +68,7 @@ class Module[T: Tensor](Layer):
 
     def named_tensors(self) -> tuple[dict[str, T], dict[str, T]]:
         """What `named_parameters` and `named_states` give, found in one walk of the model."""
-        return cast(tuple[dict[str, T], dict[str, T]], tree.tensors(self))  # both are declared as T
+        return cast("tuple[dict[str, T], dict[str, T]]", tree.tensors(self))  # both are declared as T
 
     def with_tensors(self, parameters: Sequence[T], states: Sequence[T], /) -> Self:
         """This model with other values of its parameters and its state, in the order of `named_tensors`.

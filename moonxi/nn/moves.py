@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from moonxi.autodiff.node import Node
+from moonxi.autodiff.node import is_node
 from moonxi.formulas import Formula
 from moonxi.fusion import can_fuse, formula_of, of_members
 from moonxi.traits.foreign import same_kind
@@ -15,25 +15,27 @@ class Move(NamedTuple):
 
     state: object
     before: object
-    target: object
+    plain: list[Any]
+    """Where it is before and where it goes to, without any level."""
     share: float
 
 
-def can_wait(before: object, target: object, /) -> bool:
-    """Whether a move between the two can be made later, beside others."""
+def waiting(state: object, before: object, target: object, share: float, /) -> Move | None:
+    """The move, if it can be made later, beside others."""
     one, other = _plain(before), _plain(target)
-    return can_fuse(one) and same_kind(one, other) and _alike(one) is _alike(other)
+    if can_fuse(one) and same_kind(one, other) and _alike(one) is _alike(other):
+        return Move(state, before, [one, other], share)
+    return None
 
 
 def moved(moves: Sequence[Move], /) -> Iterator[tuple[Move, object]]:
     """Each with where it comes to, those of one share together."""
     groups: dict[tuple[float, object], list[Move]] = {}
     for move in moves:
-        groups.setdefault((move.share, _alike(_plain(move.before))), []).append(move)
+        groups.setdefault((move.share, _alike(move.plain[0])), []).append(move)
     for (share, _), group in groups.items():
-        operands: list[list[Any]] = [[_plain(move.before), _plain(move.target)] for move in group]
-        made = of_members(_formula(share), operands)
-        assert made is not None, "of a class that computes formulas, as can_wait has found"
+        made = of_members(_formula(share), [move.plain for move in group])
+        assert made is not None, "of a class that computes formulas, as was asked before"
         for move, value in zip(group, made, strict=True):
             yield move, _lifted(value, move.before)
 
@@ -44,14 +46,14 @@ def _formula(share: float) -> Formula | None:
 
 
 def _plain(tensor: object) -> object:
-    while isinstance(tensor, Node):
+    while is_node(tensor):
         tensor = tensor.value
     return tensor
 
 
 def _lifted(value: object, like: object) -> object:
     """A constant at the level of another tensor."""
-    return type(like).constant(_lifted(value, like.value)) if isinstance(like, Node) else value
+    return type(like).constant(_lifted(value, like.value)) if is_node(like) else value
 
 
 def _alike(tensor: object) -> object:

@@ -12,7 +12,7 @@ from moonxi.autodiff.surroundings import Again, remember
 from moonxi.errors import ModuleError
 from moonxi.key import Key
 from moonxi.nn import tree
-from moonxi.nn.moves import Move, can_wait, moved
+from moonxi.nn.moves import Move, moved, waiting
 from moonxi.nn.state import State
 from moonxi.thread_setting import ThreadSetting
 from moonxi.traits import Tensor
@@ -25,9 +25,9 @@ class Scope:
 
     def __init__(self, root: object) -> None:
         self.root = root
-        self._updates: dict[int, tuple[object, object]] = {}  # holds the states, so that no identity is given twice
-        self._moves: dict[int, list[tuple[object, float]]] = {}
-        self._due: dict[int, Move] = {}  # the last moves, which nobody has asked for yet
+        self._updates: dict[object, object] = {}  # by the state field, each of which is equal to itself alone
+        self._moves: dict[object, list[tuple[object, float]]] = {}
+        self._due: dict[object, Move] = {}  # the last moves, which nobody has asked for yet
         self._paths: dict[int, str] | None = None
         self._calls: dict[str, int] = {}
         self._outer: Scope | None = None
@@ -50,23 +50,22 @@ class Scope:
 
     def update[T: Tensor](self, state: State[T], value: T, /) -> None:
         """Note the new value of a state field."""
-        self._updates[id(state)] = state, value
-        self._moves.pop(id(state), None)
-        self._due.pop(id(state), None)
+        self._updates[state] = value
+        self._moves.pop(state, None)
+        self._due.pop(state, None)
 
     def move[T: Tensor](self, state: State[T], target: T, share: float, /) -> None:
         """Note that a state field moves towards a value, by a share of the way."""
-        moves, before = self._moves.get(id(state), []), self.newest(state)
-        if can_wait(before, target):
-            self.update(state, before)
-            self._due[id(state)] = Move(state, before, target, share)
-        else:
-            self.update(state, before * (1.0 - share) + target * share)
-        self._moves[id(state)] = [*moves, (target, share)]
+        moves, before = self._moves.get(state, []), self.newest(state)
+        move = waiting(state, before, target, share)
+        self.update(state, before * (1.0 - share) + target * share if move is None else before)
+        if move is not None:
+            self._due[state] = move
+        self._moves[state] = [*moves, (target, share)]
 
     def moves[T: Tensor](self, state: State[T], /) -> list[tuple[T, float]]:
         """All that a state field has done, if it has moved only: where to, and by which share."""
-        return cast(list[tuple[T, float]], self._moves.get(id(state), []))  # noted for this very state
+        return cast("list[tuple[T, float]]", self._moves.get(state, []))  # noted for this very state
 
     @property
     def updated(self) -> bool:
@@ -75,11 +74,11 @@ class Scope:
 
     def newest[T: Tensor](self, state: State[T], /) -> T:
         """The last value noted for a state field, or the one that it has."""
-        if id(state) in self._due:
+        if self._due and state in self._due:
             for move, value in moved(list(self._due.values())):
-                self._updates[id(move.state)] = move.state, value
+                self._updates[move.state] = value
             self._due.clear()
-        _, value = self._updates.get(id(state), (state, state.value))
+        value = self._updates.get(state, state.value)
         return cast(T, value)  # noted for this very state
 
     def copy(self) -> "Scope":

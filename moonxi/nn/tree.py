@@ -178,19 +178,22 @@ def mapped(value: object, f: Callable[[Tensor], Tensor]) -> object:
 
 def replaced(value: object, new_parameters: Sequence[Tensor] | None, new_states: Sequence[Tensor] | None) -> object:
     """The same structure with other parameters, states or both, in the order of `parameters` and `states`."""
-    tensors, values = iter(new_parameters or ()), iter(new_states or ())
+    tensors = None if new_parameters is None else _each_another(new_parameters)
+    states = None if new_states is None else map(State, new_states)
+    return _changed(value, _Change(_in_turn(tensors), _in_turn(states), lambda held: held))
 
-    def of_parameter(tensor: Tensor) -> Tensor:
-        return tensor if new_parameters is None else next(tensors)
 
-    def of_state(state: State[Tensor]) -> State[Tensor]:
-        return state if new_states is None else State(next(values))
-
-    return _changed(value, _Change(_distinct(of_parameter), of_state, lambda held: held))
+def _in_turn[C](given: Iterator[C] | None) -> Callable[[C], C]:
+    """What gives the next in the place of each, or each itself if there is nothing to give."""
+    return (lambda one: one) if given is None else lambda _: next(given)
 
 
 def expect_alike(operation: str, named: Mapping[str, Tensor], new: Sequence[Tensor], /) -> None:
     """Raise unless the new tensors have the classes, element types and shapes of those in whose place they come."""
+    if [(type(one), one.dtype, one.shape) for one in named.values()] == [
+        (type(one), getattr(one, "dtype", None), getattr(one, "shape", None)) for one in new
+    ]:
+        return
     for (path, old), value in zip(named.items(), new, strict=True):
         if not same_kind(old, value):
             raise ModuleError(
@@ -227,12 +230,21 @@ def _distinct(f: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
             raise ModuleError(
                 f"map: the function gave {described(new)} for {described(tensor)}: expected a tensor for each tensor"
             )
-        if id(new) in given:
+        key = id(new)
+        if key in given:
             new = new.reshape(new.shape)
-        given[id(new)] = new
+            key = id(new)
+        given[key] = new
         return new
 
     return call
+
+
+def _each_another(tensors: Sequence[Tensor]) -> Iterator[Tensor]:
+    """The tensors, of which none is an object that was there before."""
+    if len(set(map(id, tensors))) == len(tensors) and all(map(is_tensor, tensors)):
+        return iter(tensors)
+    return map(_distinct(lambda tensor: tensor), tensors)
 
 
 def _rebuild(value: object, change: _Change, memo: dict[int, object]) -> object:

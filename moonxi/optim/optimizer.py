@@ -116,28 +116,32 @@ class RuleOptimizer(Optimizer):
     @override
     def memory(self, path: str, shape: Shape, /) -> Mapping[str, Shape]:
         """One tensor of `slot_shape` for each of the `slot_names`."""
-        return {slot: self.slot_shape(slot, shape) for slot in self.slot_names()}
+        found: dict[str, Shape] = {}
+        for slot in self.slot_names():
+            found[slot] = self.slot_shape(slot, shape)
+        return found
 
     @override
     def advance[T: Tensor](
         self, parameters: Mapping[str, T], gradients: Sequence[T], memory: Sequence[Memory[T]], done: T, /
     ) -> tuple[list[T], list[Memory[T]]]:
         """The rule for each parameter, or for many at once where the tensor class computes formulas."""
-        rates = self.rates(self.lr if isinstance(self.lr, (int, float)) else self.lr(done), done + 1.0)
-        decays = [
-            self.weight_decay if self.decay_where is None or self.decay_where(path, parameter.shape) else 0.0
-            for path, parameter in parameters.items()
-        ]
-        members = list(zip(parameters.values(), gradients, memory, decays, strict=True))
+        lr = self.lr if isinstance(self.lr, (int, float)) else self.lr(done)
+        # Where nobody asks for the number of the step it is not computed.
+        rates = (lr,) if type(self).rates is RuleOptimizer.rates else self.rates(lr, done + 1.0)
+        members = list(zip(parameters.values(), gradients, memory, strict=True))
+        places: dict[float, list[int]] = {}
+        for place, (path, parameter) in enumerate(parameters.items()):
+            decays = self.decay_where is None or self.decay_where(path, parameter.shape)
+            places.setdefault(self.weight_decay if decays else 0.0, []).append(place)
         found: dict[int, tuple[T, Memory[T]]] = {}
-        if len(members) > 1 and can_fuse(done):
-            for decay in dict.fromkeys(decays):
-                alike = [place for place, (*_, own) in enumerate(members) if own == decay]
-                found |= self._at_once(alike, [members[place][:3] for place in alike], rates, decay)
-        for place, (parameter, gradient, own, decay) in enumerate(members):
-            if place not in found:
-                found[place] = self.rule(parameter, gradient, own, rates, decay)
-        after, remembered = zip(*(found[place] for place in range(len(members))), strict=True)
+        for decay, alike in places.items():
+            if len(members) > 1 and can_fuse(done):
+                found |= self._at_once(alike, members, rates, decay)
+            for place in alike:
+                if place not in found:
+                    found[place] = self.rule(*members[place], rates, decay)
+        after, remembered = zip(*[found[place] for place in range(len(members))], strict=True)
         return list(after), list(remembered)
 
     def _at_once[T: Tensor](
@@ -147,27 +151,35 @@ class RuleOptimizer(Optimizer):
         rates: tuple[T | float, ...],
         decay: float,
     ) -> dict[int, tuple[T, Memory[T]]]:
-        """The rule for those members whose memory has the shape of their parameter, if it is element-wise."""
+        """The rule for those of the members at these places whose memory has the shape of their parameter, if it is
+        element-wise."""
         shared = [rate for rate in rates if not isinstance(rate, (int, float))]
-        able = [
-            (place, [parameter, gradient, *own, *shared])
-            for place, (parameter, gradient, own) in zip(places, members, strict=True)
-            if all(slot.shape == parameter.shape for slot in own)
-        ]
-        count = len(members[0][2])
+        able: list[int] = []
+        operands: list[list[T]] = []
+        for place in places:
+            parameter, gradient, own = members[place]
+            shape = parameter.shape
+            for slot in own:
+                if slot.shape != shape:
+                    break
+            else:
+                able.append(place)
+                operands.append([parameter, gradient, *own, *shared])
         if not able:
             return {}
+        count = len(members[able[0]][2])
         numbers = tuple(rate if isinstance(rate, (int, float)) else None for rate in rates)
         try:
             formula = _formula(self, decay, numbers, count)
         except TypeError:  # a schedule or a predicate that cannot be a key
             formula = _formula.__wrapped__(self, decay, numbers, count)
-        made = of_members(formula, [operands for _, operands in able])
+        made = of_members(formula, operands)
         if made is None:
             return {}
         step = 1 + count
         return {
-            place: (made[n * step], tuple(made[n * step + 1 : (n + 1) * step])) for n, (place, _) in enumerate(able)
+            place: (made[n], tuple(made[n + 1 : n + step]))
+            for place, n in zip(able, range(0, len(made), step), strict=True)
         }
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Protocol, override
 
 from moonxi import shapes
@@ -50,14 +51,21 @@ class MlpOptimizer(Protocol):
     ) -> tuple[M, OptimizerState[T, M]]: ...
 
 
-class Method[T: Tensor](Protocol):
+class Remembering(Protocol):
+    """What remembers something of each parameter."""
+
+    @override
+    def __hash__(self) -> int: ...
+    def memory(self, path: str, shape: Shape, /) -> Mapping[str, Shape]: ...
+
+
+class Method[T: Tensor](Remembering, Protocol):
     """The arithmetic of an optimizer, which knows parameters and no model."""
 
     @property
     def clip_norm(self) -> float | None: ...
     @property
     def clip_value(self) -> float | None: ...
-    def memory(self, path: str, shape: Shape, /) -> Mapping[str, Shape]: ...
     def advance(
         self, parameters: Mapping[str, T], gradients: Sequence[T], memory: Sequence[Memory[T]], done: T, /
     ) -> tuple[list[T], list[Memory[T]]]: ...
@@ -95,7 +103,11 @@ def updated[T: Tensor, M](
     `ShapeError` if they do by their shapes alone."""
     name = type(method).__name__
     named, own_states = model.named_tensors()
-    kinds = [method.memory(path, parameter.shape) for path, parameter in named.items()]
+    sizes = [parameter.shape for parameter in named.values()]
+    try:
+        kinds = _kinds(method, tuple(named), tuple(sizes))
+    except TypeError:  # a method with settings that cannot be a key
+        kinds = _kinds.__wrapped__(method, tuple(named), tuple(sizes))
     memory = _memory_of(name, named, kinds, state)
     found, states = gradients.named_tensors()
     if found.keys() != named.keys() or states.keys() != own_states.keys():
@@ -103,23 +115,35 @@ def updated[T: Tensor, M](
         raise ModuleError(
             f"{name}.update: the gradients are of another model: only one of the two has {', '.join(sorted(strange))}"
         )
-    for (path, parameter), kind, own in zip(named.items(), kinds, memory, strict=True):
-        if parameter.shape != found[path].shape:
-            shapes.equal(f"update ({path}: parameter and gradient)", parameter.shape, found[path].shape)
-        for (slot, shape), tensor in zip(kind.items(), own, strict=True):
-            if shape != tensor.shape:
+    ordered = [found[path] for path in named]
+    _expect_shapes("parameter and gradient", named, sizes, ordered)
+    if [tensor.shape for own in memory for tensor in own] != [shape for kind in kinds for shape in kind.values()]:
+        for path, kind, own in zip(named, kinds, memory, strict=True):
+            for (slot, shape), tensor in zip(kind.items(), own, strict=True):
                 shapes.equal(f"update ({path}: parameter and {slot})", shape, tensor.shape)
-    after, remembered = method.advance(named, clipped(method, [found[path] for path in named]), memory, state.step)
+    after, remembered = method.advance(named, clipped(method, ordered), memory, state.step)
+    _expect_shapes("parameter before and after", named, sizes, after)
     slots: dict[str, list[T]] = {slot: [] for slot in state.slots}
-    for (path, parameter), new, kind, own in zip(named.items(), after, kinds, remembered, strict=True):
-        if parameter.shape != new.shape:
-            shapes.equal(f"update ({path}: parameter before and after)", parameter.shape, new.shape)
+    for kind, own in zip(kinds, remembered, strict=True):
         for slot, tensor in zip(kind, own, strict=True):
             slots[slot].append(tensor)
     # The gradients carry the state after the step, such as running statistics: see value_and_grad.
     model_after = model.with_tensors(after, [states[path] for path in own_states])
     kept = {slot: tuple(tensors) for slot, tensors in slots.items()}
     return model_after, OptimizerState(state.step + 1.0, state.names, kept)
+
+
+@lru_cache(maxsize=64)
+def _kinds(method: Remembering, paths: tuple[str, ...], sizes: tuple[Shape, ...]) -> list[Mapping[str, Shape]]:
+    """What a method remembers of each parameter."""
+    return [method.memory(path, shape) for path, shape in zip(paths, sizes, strict=True)]
+
+
+def _expect_shapes[T: Tensor](what: str, named: Mapping[str, T], sizes: Sequence[Shape], tensors: Sequence[T]) -> None:
+    """Raise `ShapeError` unless the tensors have these shapes."""
+    if [tensor.shape for tensor in tensors] != sizes:
+        for path, shape, tensor in zip(named, sizes, tensors, strict=True):
+            shapes.equal(f"update ({path}: {what})", shape, tensor.shape)
 
 
 def _memory_of[T: Tensor, M](
@@ -136,4 +160,4 @@ def _memory_of[T: Tensor, M](
             f"{', '.join(state.slots) or 'no memory'}): make one with optimizer.init(model)"
         )
     rest = {slot: iter(tensors) for slot, tensors in state.slots.items()}
-    return [tuple(next(rest[slot]) for slot in kind) for kind in kinds]
+    return [tuple([next(rest[slot]) for slot in kind]) for kind in kinds]

@@ -90,7 +90,7 @@ def broadcast[S: Size](operation: str, *operands: tuple[S, ...]) -> tuple[S, ...
 
 def equal[S: Size](operation: str, left: tuple[S, ...], right: tuple[S, ...], /) -> tuple[S, ...]:
     """The two shapes must be the same: where broadcasting would hide a mistake."""
-    if len(left) != len(right) or any(map(differ, left, right)):
+    if left != right and (len(left) != len(right) or any(map(differ, left, right))):
         fail(
             operation, f"{show(left)} and {show(right)}", "the shapes must be equal; reshape one of them if you mean it"
         )
@@ -99,10 +99,11 @@ def equal[S: Size](operation: str, left: tuple[S, ...], right: tuple[S, ...], /)
 
 def matmul[S: Size](left: tuple[S, ...], right: tuple[S, ...]) -> tuple[S, ...]:
     """``(..., n, k) @ (..., k, m) -> (..., n, m)``."""
-    given = f"{show(left)} @ {show(right)}"
     if len(left) < 2 or len(right) < 2:
+        given = f"{show(left)} @ {show(right)}"
         fail("matmul", given, "both operands need at least two axes; reshape a vector to one row or one column")
     if differ(left[-1], right[-2]):
+        given = f"{show(left)} @ {show(right)}"
         fail("matmul", given, f"inner dimensions differ ({left[-1]} and {right[-2]})")
     if len(left) == len(right) == 2:
         return left[0], right[1]
@@ -173,10 +174,11 @@ def broadcast_to[S: Size](shape: tuple[S, ...], wanted: tuple[S, ...]) -> tuple[
 
 def summed_axes(shape: Sizes, wanted: Sizes) -> tuple[int, ...]:
     """The axes over which `sum_to` sums to come from ``shape`` to ``wanted``."""
+    if shape == wanted:
+        return ()
     lead = len(shape) - len(wanted)
-    given = f"{show(shape)} to {show(wanted)}"
     if lead < 0:
-        fail("sum_to", given, "the result cannot have more axes")
+        fail("sum_to", f"{show(shape)} to {show(wanted)}", "the result cannot have more axes")
     gone = list(range(lead))
     for number, (size, target) in enumerate(zip(shape[lead:], wanted, strict=True), lead):
         if provably_equal(size, target):
@@ -184,7 +186,7 @@ def summed_axes(shape: Sizes, wanted: Sizes) -> tuple[int, ...]:
         if provably_equal(target, 1):
             gone.append(number)
         elif differ(size, target):
-            fail("sum_to", given, f"size {size} can become 1 or stay, not {target}")
+            fail("sum_to", f"{show(shape)} to {show(wanted)}", f"size {size} can become 1 or stay, not {target}")
     return tuple(gone)
 
 

@@ -2,11 +2,10 @@
 
 import warnings
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any, Final, override
 
 from moonxi.autodiff import Grad
-from moonxi.autodiff.lift import constant_beside
+from moonxi.autodiff.lift import constants_beside
 from moonxi.compiled import CompileReport, compile, compile_report
 from moonxi.errors import CompileWarning
 from moonxi.nn import Eval, Train
@@ -59,7 +58,7 @@ class Steps:
             return _advanced(model, found, state, average, optimizer, frozen, ema)
 
         def evaluate(model: Any, batch: Any) -> Any:
-            constant = partial(constant_beside, variable)  # the loss is written for tensors under differentiation
+            constant = constants_beside(variable)  # the loss is written for tensors under differentiation
             low, data = cast_all(model, inner), cast_all(batch, inner)
             value, named = called("evaluate", loss, low.map(constant), data.map(constant), Eval())
             if named is None:

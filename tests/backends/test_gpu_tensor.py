@@ -6,13 +6,15 @@ from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from typing_extensions import get_protocol_members
 
 from moonxi.backends.cupy import GpuTensor, gpu, presence
-from moonxi.dtypes import F64, I64
+from moonxi.dtypes import BF16, F16, F32, F64, I64
 from moonxi.errors import DeviceError, MoonxiError, OperandError
 from moonxi.traits import BlasTensor, ImageTensor, MlpTensor, Tensor
+from tests.backends.on_gpu import gpu_or_skip
 
 REST = "Everything else works without: mx.numpy() computes on the CPU"
 
@@ -118,3 +120,22 @@ def test_the_class_leaves_no_primitive_abstract() -> None:
 def test_importing_the_backend_does_not_import_cupy() -> None:
     code = "import sys, moonxi.backends.cupy as b; b.GpuTensor[b.array.F32]; assert 'cupy' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("operation", ["__lt__", "__le__", "__gt__", "__ge__"])
+@pytest.mark.parametrize("element", [F32, F64, F16])
+def test_a_choice_by_a_comparison_with_a_number_is_that_of_its_mask(element: Any, operation: str) -> None:
+    like = gpu_or_skip(element)()
+    values = np.array([[-1.0, 0.5, np.nan, 0.0], [2.0, -0.0, np.inf, 0.5]])
+    others = np.arange(8.0).reshape(2, 4)
+    x, y = like.from_host(values), like.from_host(others)
+    expected = getattr(values, operation)(0.5)
+    np.testing.assert_array_equal(y.where(getattr(x, operation)(0.5), 7.0).to_host(), np.where(expected, others, 7.0))
+    turned = like.from_host(others.T).permute((1, 0))  # it lies otherwise
+    mask = getattr(x, operation)(0.5)
+    np.testing.assert_array_equal(turned.where(mask, 7.0).to_host(), np.where(expected, others, 7.0))
+    np.testing.assert_array_equal(mask.to_host(), expected)
+    np.testing.assert_array_equal(y.where(mask, -1.0).to_host(), np.where(expected, others, -1.0))
+    other = gpu_or_skip(BF16)().from_host(others)  # a mask has no element type
+    np.testing.assert_array_equal(other.where(getattr(x, operation)(0.5), 7.0).to_host(), np.where(expected, others, 7))

@@ -1,5 +1,6 @@
 """The gradient of a loss with respect to a whole model."""
 
+import gc
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -315,3 +316,29 @@ def test_a_scaled_backward_pass_keeps_what_is_too_small_on_the_way() -> None:
     assert value.item() == pytest.approx(4.0)
     with pytest.raises(OptionError, match=r"^value_and_grad: scale=0\.0: must be positive and finite$"):
         nn.value_and_grad(tiny, pair, batch, nn.Eval(), scale=0.0)
+
+
+def test_the_collector_rests_in_a_loss_and_no_longer_also_after_an_error() -> None:
+    found: list[bool] = []
+
+    def loss[T: mx.MlpTensor](model: Mlp[T], batch: Points[T], mode: mx.Mode) -> T:
+        found.append(gc.isenabled())
+        value = squared_error(model, batch, mode)
+        return value if len(found) == 1 else model.forward(batch.x, mode)
+
+    assert gc.isenabled()
+    mx.value_and_grad(loss, network(), POINTS, mx.Eval())
+    assert gc.isenabled()
+    with pytest.raises(GradientError, match="expected one number"):
+        mx.value_and_grad(loss, network(), POINTS, mx.Eval())
+    assert gc.isenabled()
+    assert found == [False, False]
+
+
+def test_a_collector_that_was_off_stays_off() -> None:
+    gc.disable()
+    try:
+        mx.value_and_grad(squared_error, network(), POINTS, mx.Eval())
+        assert not gc.isenabled()
+    finally:
+        gc.enable()

@@ -45,10 +45,13 @@ class GpuTensor[D: Floating](CudaImage[D]):
 
     def fused(self, formula: Formula, /, *members: Sequence[Self]) -> tuple[Self, ...]:
         """A formula of several members in one kernel: see `moonxi.formulas`. It checks nothing."""
-        found = fused(self.space, formula, [[one.data for one in member] for member in members])
-        spaces = [self.space.booleans if formula.is_mask(value) else self.space for value in formula.results]
-        spaces += [self.space] * len(formula.sums)
-        return tuple(type(self)(one, where) for one, where in zip(found, spaces * len(members), strict=True))
+        cls, space = type(self), self.space
+        found = fused(space, formula, [[one.data for one in member] for member in members])
+        masks = [formula.is_mask(value) for value in formula.results]
+        if not any(masks):
+            return tuple([cls(one, space) for one in found])
+        spaces = [space.booleans if is_mask else space for is_mask in masks] + [space] * len(formula.sums)
+        return tuple([cls(one, where) for one, where in zip(found, spaces * len(members), strict=True)])
 
     def tuning(self) -> AbstractContextManager[None]:
         """Within, the plans of convolutions are tried."""

@@ -1,9 +1,10 @@
 """CUDA graphs of what is done on a stream."""
 
-import gc
 from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
+
+from moonxi.collecting import collector_rests
 
 if TYPE_CHECKING:
     from cupy.cuda import Graph, Stream
@@ -14,9 +15,7 @@ def captured(stream: "Stream", work: Callable[[], object], /) -> "Graph":
 
     The garbage collector rests meanwhile: what it takes away may be a handle of a library or memory of another
     recording, and these wait for the device, at which a capture ends."""
-    collects = gc.isenabled()
-    gc.disable()
-    try:
+    with collector_rests():
         stream.begin_capture()
         try:
             work()
@@ -25,6 +24,3 @@ def captured(stream: "Stream", work: Callable[[], object], /) -> "Graph":
                 stream.end_capture()
             raise
         return stream.end_capture()
-    finally:
-        if collects:
-            gc.enable()

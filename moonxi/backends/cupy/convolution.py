@@ -29,15 +29,15 @@ def convolve(
     y = _result(space, x, weight, way) if large is None else _result_of_large(space, x, weight, large)
     if bias is None:
         return y
-    return elementwise.binary(space, "add", y, bias.view((way.conv.outputs, 1, 1), (bias.strides[0], 0, 0)))
+    return elementwise.binary(space, "add", y, bias.turned((way.conv.outputs, 1, 1), (bias.strides[0], 0, 0)))
 
 
 def _result(space: Space, x: DeviceArray, weight: DeviceArray, way: Convolution) -> DeviceArray:
     conv = way.conv
     y = channels_last(space, conv.shape)
-    if _is_empty(conv):
+    if way.is_empty:
         space.copy(space.full((), 0.0).view(y.shape, (0,) * 4), y)
-    elif (seen := single_place.seen(conv)) is not None and single_place.sums_once(space, seen):
+    elif (seen := way.seen) is not None and single_place.sums_once(space, seen):
         single_place.result(space, _last(space, x), _last(space, weight), y, conv, seen)
     elif (plan := way.plan("result", space)) is not None:
         plan.run(space, _last(space, x), _last(space, weight), y)
@@ -58,12 +58,12 @@ def _result_of_large(space: Space, x: DeviceArray, weight: DeviceArray, large: f
 def input_grad(space: Space, dy: DeviceArray, weight: DeviceArray, way: Convolution) -> DeviceArray:
     """The gradient of the images, from that of the result."""
     conv = way.conv
-    dx = channels_last(space, (conv.batch, conv.inputs, conv.rows.size, conv.columns.size))
-    if _is_empty(conv):
+    dx = channels_last(space, way.shapes[0])
+    if way.is_empty:
         space.copy(space.full((), 0.0).view(dx.shape, (0,) * 4), dx)
         return dx
     dy = _last(space, dy)
-    if (seen := single_place.seen(conv)) is not None:
+    if (seen := way.seen) is not None:
         single_place.input_grad(space, dy, _last(space, weight), dx, conv, seen)
         return dx
     plan = way.plan("images", space)
@@ -94,22 +94,19 @@ def _weight_grad_of_large(space: Space, x: DeviceArray, dy: DeviceArray, large: 
 
 def _weight_grad(space: Space, x: DeviceArray, dy: DeviceArray, way: Convolution) -> DeviceArray:
     conv = way.conv
-    outputs, inputs = conv.outputs // conv.groups, conv.inputs // conv.groups
-    kernel = (conv.rows.kernel, conv.columns.kernel)
-    shape = (conv.outputs, inputs, *kernel)
-    dw = channels_last(space, shape)
-    if _is_empty(conv):
-        space.copy(space.full((), 0.0).view(shape, (0,) * 4), dw)
+    dw = channels_last(space, way.shapes[1])
+    if way.is_empty:
+        space.copy(space.full((), 0.0).view(dw.shape, (0,) * 4), dw)
         return dw
     dy = _last(space, dy)
-    if (seen := single_place.seen(conv)) is not None:
+    if (seen := way.seen) is not None:
         single_place.weight_grad(space, _last(space, x), dy, dw, conv, seen)
         return dw
     plan = way.plan("weight", space)
     if plan is not None:
         plan.run(space, _last(space, x), dy, dw)
         return dw
-    taps = inputs * prod(kernel)
+    outputs, taps = conv.outputs // conv.groups, prod(dw.shape[1:])
     out = dw.view((conv.groups, outputs, taps), (outputs * taps, taps, 1))
     for part in _chunks(space, conv):
         some = replace(conv, batch=part.stop - part.start)
@@ -127,8 +124,10 @@ def channels_last(space: Space, shape: Shape) -> DeviceArray:
 def _last(space: Space, x: DeviceArray) -> DeviceArray:
     """The images, or the weight, with the channels last, and where cuDNN takes them."""
     strides = ordered(x.shape, (0, 2, 3, 1))
+    if x.strides == strides and not x.pointer % _ALIGNMENT:
+        return x
     if lie_alike(x.shape, x.strides, strides) and x.pointer % _ALIGNMENT == 0:
-        return x if x.strides == strides else x.view(x.shape, strides)
+        return x.view(x.shape, strides)
     if x.last is None:
         x.last = space.empty(x.shape, strides)
         space.copy(x, x.last)
@@ -179,7 +178,3 @@ def _chunks(space: Space, conv: Conv2d[int]) -> list[slice]:
 
 def _swapped(strides: tuple[int, ...]) -> tuple[int, ...]:
     return strides[0], strides[2], strides[1]
-
-
-def _is_empty(conv: Conv2d[int]) -> bool:
-    return 0 in (conv.batch, conv.inputs, conv.outputs)

@@ -5,10 +5,11 @@ from functools import lru_cache
 from moonxi import shapes
 from moonxi.backends.cupy.layouts import Plan, Strides, plan
 from moonxi.backends.cupy.memory import DeviceArray, Space
-from moonxi.backends.cupy.pending import Pending, factored, product, product_by
+from moonxi.backends.cupy.pending import Comparison, Pending, factored, product, product_by
 from moonxi.traits import Shape
 
-COMPARISONS = frozenset({"less", "less_equal", "greater", "greater_equal", "equal"})
+ORDERS = frozenset({"less", "less_equal", "greater", "greater_equal"})
+COMPARISONS = ORDERS | {"equal"}
 """Their results are booleans, a byte each."""
 
 
@@ -32,7 +33,9 @@ def number(space: Space, name: str, x: DeviceArray, other: float, *, left: bool 
     if name == "multiply":
         return product(space, x, other)
     x = space.dense(x)
-    out = space.like(x, 1 if name in COMPARISONS else None)
+    if name in ORDERS:
+        return Comparison(space, name, x, other)
+    out = space.like(x, 1 if name == "equal" else None)
     kernels = space.moving if name == "equal" else space.elementwise
     kernels.launch(f"{name}_from" if left else f"{name}_number", x.count, x.pointer, out.pointer, other, x.count)
     return out
@@ -68,6 +71,10 @@ def where(space: Space, mask: DeviceArray, x: DeviceArray, y: DeviceArray | floa
         else:
             space.moving.launch("where_strided", how.count, mask.pointer, x.pointer, y.pointer, out.pointer, how.walk)
         return out
+    if isinstance(mask, Comparison):
+        chosen = mask.choose(space, x, y)
+        if chosen is not None:
+            return chosen
     if mask.shape != x.shape:
         shapes.broadcast("where", mask.shape, x.shape, ())
     how = _plan("where", mask, x)

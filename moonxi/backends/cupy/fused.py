@@ -1,8 +1,8 @@
 """Formulas computed by generated kernels: one launch for all members, or as many as their addresses need."""
 
-from array import array
 from collections.abc import Sequence
 from functools import lru_cache
+from struct import pack
 from typing import NamedTuple
 
 from moonxi.backends.cupy import formula_source, sources
@@ -21,14 +21,30 @@ _BYTES = 16
 """What a thread reads at a time, where all of it begins at a multiple of that."""
 
 
-class _Member(NamedTuple):
-    """What a member has given and gets."""
+class _Facts(NamedTuple):
+    """What is known of a formula without its operands."""
 
-    words: list[int]
-    """Its count, and the addresses of operands and results."""
-    axes: list[int]
-    held: Sequence[DeviceArray]
-    """What has to live until the launch."""
+    whole: tuple[int, ...]
+    """The places of the operands that have its shape."""
+    axes: tuple[int, ...]
+    """The places of those that go along one axis."""
+    spaces: tuple[Space, ...]
+    """Where each operand lives."""
+    results: tuple[Space, ...]
+    """Where each result does."""
+    most: int
+    """Members whose words go into one pack."""
+
+
+@lru_cache(maxsize=512)
+def _facts(space: Space, formula: Formula) -> _Facts:
+    return _Facts(
+        tuple(place for place, kind in enumerate(formula.kinds) if kind is Kind.EACH),
+        tuple(place for place, kind in enumerate(formula.kinds) if kind is Kind.AXIS),
+        tuple(space.booleans if is_mask else space for is_mask in formula.masks),
+        tuple(space.booleans if formula.is_mask(value) else space for value in formula.results),
+        (_WORDS - 2) // (formula_source.width(formula) + 1),
+    )
 
 
 def fused(space: Space, formula: Formula, members: Sequence[Sequence[DeviceArray]]) -> list[DeviceArray]:
@@ -38,14 +54,13 @@ def fused(space: Space, formula: Formula, members: Sequence[Sequence[DeviceArray
     is updated by the gradient of a convolution is never turned around again."""
     groups: dict[tuple[str | None, ...], list[int]] = {}
     for number, operands in enumerate(members):
-        pattern = tuple([x.written if isinstance(x, Pending) else None for x in operands])
-        groups.setdefault(pattern, []).append(number)
+        groups.setdefault(tuple([x.written for x in operands]), []).append(number)
     each = len(formula.results) + len(formula.sums)
     made: list[DeviceArray | None] = [None] * (each * len(members))
     for pattern, numbers in groups.items():
-        own, given = formula, [members[number] for number in numbers]
+        own, given = formula, members if len(groups) == 1 else [members[number] for number in numbers]
         if any(pattern):
-            own, given = _multiplying(formula, pattern), [_factored(operands, pattern) for operands in given]
+            own, given = _multiplying(formula, pattern), _factored(given, pattern)
         found = _fused(space, own, given)
         if len(groups) == 1:
             return found
@@ -56,25 +71,20 @@ def fused(space: Space, formula: Formula, members: Sequence[Sequence[DeviceArray
 
 def _fused(space: Space, formula: Formula, members: Sequence[Sequence[DeviceArray]]) -> list[DeviceArray]:
     """Of operands that are all computed."""
-    whole = [place for place, kind in enumerate(formula.kinds) if kind is Kind.EACH]
-    spaces = [space.booleans if is_mask else space for is_mask in formula.masks]
-    axes = [place for place, kind in enumerate(formula.kinds) if kind is Kind.AXIS]
-    result_spaces = [space.booleans if formula.is_mask(value) else space for value in formula.results]
-    found: list[DeviceArray] = []
-    prepared: list[_Member] = []
+    whole, axes, spaces, results, most = _facts(space, formula)
+    laid = [_laid(spaces, whole, given) for given in members]  # held until the launch
+    first = whole[0]
+    likes = [operands[first] for operands in laid]
+    made = [where.likes(likes) for where in results]
+    words = [[x.pointer for x in operands] for operands in laid]
     addresses = 0
-    for given in members:
-        operands = _laid(spaces, whole, given)
-        like = operands[whole[0]]
-        made = [where.like(like) for where in result_spaces]
-        words = [like.count, *[x.pointer for x in operands], *[x.pointer for x in made]]
+    for own in words:
         for place in whole:
-            addresses |= words[1 + place]
-        for one in made:
-            addresses |= one.pointer
-        along = [word for place in axes for word in _along(operands[place], like)]
-        prepared.append(_Member(words, along, operands))
-        found += made
+            addresses |= own[place]
+    for column in made:
+        for own, result in zip(words, column, strict=True):
+            addresses |= result.pointer
+            own.append(result.pointer)
     width = _BYTES // space.itemsize
     lanes = width if width > 2 and addresses % _BYTES == 0 else 1
     kernels = space.formulas.get((formula, lanes))
@@ -82,24 +92,26 @@ def _fused(space: Space, formula: Formula, members: Sequence[Sequence[DeviceArra
         kernels = space.formulas[formula, lanes] = _kernels(space, formula, lanes)
     sums = len(formula.sums)
     totals = space.empty((len(members), sums)) if sums else None
-    most = (_WORDS - 2) // (formula_source.width(formula) + 1)
-    for first in range(0, len(prepared), most):
-        _launch(space, kernels, _CHUNK * lanes, prepared[first : first + most], totals, first)
+    along = [[word for place in axes for word in _along(operands[place], operands[first])] for operands in laid]
+    counts = [like.count for like in likes]
+    for start in range(0, len(laid), most):
+        some = slice(start, start + most)
+        _launch(space, kernels, _CHUNK * lanes, counts[some], words[some], along[some], totals, start)
     if totals is None:
-        return found
-    results, own = len(result_spaces), iter(found)
-    return [
-        next(own) if at < results else totals.view((), (), number * sums + at - results)
-        for number in range(len(members))
-        for at in range(results + sums)
-    ]
+        return made[0] if len(made) == 1 else [one for row in zip(*made, strict=True) for one in row]
+    places = range(totals.pointer, totals.pointer + totals.count * space.itemsize, space.itemsize)
+    singles = [DeviceArray(totals.owner, pointer, (), (), space.itemsize, 1, True) for pointer in places]
+    if not made and sums == 1:
+        return singles
+    columns = [*made, *(singles[number::sums] for number in range(sums))]
+    return [one for row in zip(*columns, strict=True) for one in row]
 
 
 def _kernels(space: Space, formula: Formula, lanes: int) -> Kernels:
     return Kernels(space.device, lambda: formula_source.source(formula, space.element, lanes), sources.EXACT)
 
 
-def _laid(spaces: list[Space], whole: list[int], operands: Sequence[DeviceArray]) -> Sequence[DeviceArray]:
+def _laid(spaces: Sequence[Space], whole: Sequence[int], operands: Sequence[DeviceArray]) -> Sequence[DeviceArray]:
     """The operands, of which those of the formula's shape lie together in one order."""
     first = operands[whole[0]]
     strides = first.strides
@@ -118,7 +130,7 @@ def _laid(spaces: list[Space], whole: list[int], operands: Sequence[DeviceArray]
     return moved
 
 
-def _order(whole: list[int], operands: Sequence[DeviceArray]) -> tuple[int, Strides]:
+def _order(whole: Sequence[int], operands: Sequence[DeviceArray]) -> tuple[int, Strides]:
     """The operand as which the others are to lie."""
     without_gaps = [place for place in whole if operands[place].dense]
     if len(operands[whole[0]].shape) == 4:
@@ -135,52 +147,70 @@ def _along(x: DeviceArray, like: DeviceArray) -> tuple[int, int, int]:
 
 
 def _launch(
-    space: Space, kernels: Kernels, size: int, members: Sequence[_Member], totals: DeviceArray | None, number: int
+    space: Space,
+    kernels: Kernels,
+    size: int,
+    counts: Sequence[int],
+    words: Sequence[Sequence[int]],
+    along: Sequence[Sequence[int]],
+    totals: DeviceArray | None,
+    number: int,
 ) -> None:
-    """Compute members whose addresses go into one pack; ``size`` is that of a chunk, ``number`` that of the first."""
+    """Compute members whose words go into one pack: the elements of each, its addresses, and how its axes lie.
+
+    ``size`` is that of a chunk, ``number`` that of the first member."""
     sums = 0 if totals is None else totals.shape[1]
     firsts, chunks = list[int](), 0
-    for member in members:
+    for count in counts:
         firsts.append(chunks)
-        chunks += -(-member.words[0] // size)
+        chunks += (count + size - 1) // size
     parts = [space.empty((chunks,), itemsize=space.wide) for _ in range(sums)]
-    words = [len(members), chunks, *firsts]
-    for member in members:
-        words += member.words
-        words += [one.pointer for one in parts]
-        words += member.axes
+    addresses = [one.pointer for one in parts]
+    numbers = [len(counts), chunks, *firsts]
+    for count, own, axes in zip(counts, words, along, strict=True):
+        numbers.append(count)
+        numbers += own
+        numbers += addresses
+        numbers += axes
     if chunks:
-        kernels.launch_blocks("formula", min(chunks, _WAVE * space.device.processors), _THREADS, _pack(words))
+        kernels.launch_blocks("formula", min(chunks, _WAVE * space.device.processors), _THREADS, _pack(numbers))
     if totals is None:
         return
     finish: list[list[int]] = []
-    for n, (member, first) in enumerate(zip(members, firsts, strict=True)):
-        for at, part in enumerate(parts):
+    for n, (count, first) in enumerate(zip(counts, firsts, strict=True)):
+        for at, address in enumerate(addresses):
             total = totals.pointer + ((number + n) * sums + at) * space.itemsize
-            finish.append([part.pointer + first * space.wide, -(-member.words[0] // size), total])
+            finish.append([address + first * space.wide, (count + size - 1) // size, total])
     most = (_WORDS - 1) // 3
     for start in range(0, len(finish), most):
         some = finish[start : start + most]
-        pack = _pack([len(some), *(word for three in some for word in three)])
-        kernels.launch_blocks("finish_sums", len(some), _THREADS, pack)
+        numbers = [len(some), *(word for three in some for word in three)]
+        kernels.launch_blocks("finish_sums", len(some), _THREADS, _pack(numbers))
 
 
 def _pack(words: list[int]) -> bytes:
-    return array("q", words).tobytes().ljust(8 * _WORDS, b"\0")
+    return pack(f"{len(words)}q", *words).ljust(8 * _WORDS, b"\0")
 
 
 # A product with a number that nobody has asked for yet is computed along.
 
 
-def _factored(operands: Sequence[DeviceArray], pattern: tuple[str | None, ...]) -> Sequence[DeviceArray]:
-    """What is multiplied, and behind it those factors that lie on the device."""
-    bases, factors = list(operands), list[DeviceArray]()
-    for place, x in enumerate(operands):
-        if isinstance(x, Pending) and pattern[place] is not None and x.base is not None:
-            bases[place] = x.base
-            if x.by is not None:
-                factors.append(x.by)
-    return [*bases, *factors]
+def _factored(
+    members: Sequence[Sequence[DeviceArray]], pattern: tuple[str | None, ...]
+) -> Sequence[Sequence[DeviceArray]]:
+    """What is multiplied in each member, and behind it those factors that lie on the device."""
+    places = [place for place, factor in enumerate(pattern) if factor is not None]
+    found: list[list[DeviceArray]] = []
+    for operands in members:
+        bases = list(operands)
+        for place in places:
+            x = operands[place]
+            if isinstance(x, Pending) and x.base is not None:
+                bases[place] = x.base
+                if x.by is not None:
+                    bases.append(x.by)
+        found.append(bases)
+    return found
 
 
 @lru_cache(maxsize=256)

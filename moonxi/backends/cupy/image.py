@@ -73,24 +73,31 @@ class CudaImage[D: Floating](CudaBlas[D], DerivedImage[CudaTensor[D]]):
 
     @override
     def batch_norm(self, weight: Self, bias: Self, /, *, eps: float = 1e-5) -> tuple[Self, Self, Self]:
+        x, where, made = self.data, self.space, type(self)
         scale, offset = self._tensor(weight, "batch_norm"), self._tensor(bias, "batch_norm")
-        shapes.per_channel("batch_norm", self.data.shape, scale.shape, offset.shape)
-        shapes.several_values("batch_norm", self.data.shape)
-        y, mean, variance = normalisation.batch_norm(self.space, self.data, scale, offset, eps)
-        return self._made(y), self._made(mean), self._made(variance)
+        _expect_vectors("batch_norm", x.shape, scale.shape, offset.shape)
+        y, mean, variance = normalisation.batch_norm(where, x, scale, offset, eps)
+        return made(y, where), made(mean, where), made(variance, where)
 
     @override
     def batch_norm_grad(
         self, dy: Self, weight: Self, mean: Self, variance: Self, /, *, eps: float = 1e-5
     ) -> tuple[Self, Self, Self]:
-        operation = "batch_norm_grad"
-        gradient, *vectors = (self._tensor(operand, operation) for operand in (dy, weight, mean, variance))
-        shapes.per_channel(operation, self.data.shape, *(vector.shape for vector in vectors))
-        shapes.equal("batch_norm_grad (tensor and gradient)", self.data.shape, gradient.shape)
-        dx, dw, db = normalisation.batch_norm_grad(
-            self.space, self.data, gradient, vectors[0], vectors[1], vectors[2], eps
-        )
-        return self._made(dx), self._made(dw), self._made(db)
+        operation, x, where, made = "batch_norm_grad", self.data, self.space, type(self)
+        gradient, scale = self._tensor(dy, operation), self._tensor(weight, operation)
+        means, variances = self._tensor(mean, operation), self._tensor(variance, operation)
+        _expect_vectors(operation, x.shape, scale.shape, means.shape, variances.shape)
+        shapes.equal("batch_norm_grad (tensor and gradient)", x.shape, gradient.shape)
+        dx, dw, db = normalisation.batch_norm_grad(where, x, gradient, scale, means, variances, eps)
+        return made(dx, where), made(dw, where), made(db, where)
+
+
+@lru_cache(maxsize=1024)
+def _expect_vectors(operation: str, x: Shape, *vectors: Shape) -> None:
+    """Raise `ShapeError` unless the vectors have an element for each channel, and statistics have several values."""
+    shapes.per_channel(operation, x, *vectors)
+    if operation == "batch_norm":
+        shapes.several_values(operation, x)
 
 
 # The rules of convolution and the plans that go with their results are asked for once for each shape.

@@ -27,6 +27,10 @@ INLINE: Final = 16
 """Words that come with its launch, at most."""
 WORDS: Final = 3 + INLINE + 3 * PIECES
 """Of the struct that it takes."""
+_SMALL: Final = 1 << 14
+"""Bytes of an array, at most, that shares a piece of memory with others that are made at once."""
+_LINE: Final = 256
+"""Bytes, of which those begin at a multiple."""
 
 
 class Lender:
@@ -48,6 +52,9 @@ class DeviceArray:
 
     __slots__ = ("__weakref__", "count", "dense", "itemsize", "last", "owner", "pointer", "shape", "strides")
 
+    written: str | None = None
+    """Of a product with a number that nobody has asked for yet: the number, as a formula has it; see `pending`."""
+
     def __init__(
         self, owner: object, pointer: int, shape: Shape, strides: Strides, itemsize: int, count: int, dense: bool
     ) -> None:
@@ -66,8 +73,15 @@ class DeviceArray:
     def view(self, shape: Shape, strides: Strides, offset: int = 0) -> "DeviceArray":
         """Other sizes and strides in the same memory, from ``offset`` elements on."""
         pointer = self.pointer + offset * self.itemsize
+        return self._seen(pointer, shape, strides, prod(shape), is_dense(shape, strides))
+
+    def turned(self, shape: Shape, strides: Strides) -> "DeviceArray":
+        """All the elements with other sizes and strides."""
+        return self._seen(self.pointer, shape, strides, self.count, self.dense)
+
+    def _seen(self, pointer: int, shape: Shape, strides: Strides, count: int, dense: bool) -> "DeviceArray":
         owner = self.owner
-        made = DeviceArray(owner, pointer, shape, strides, self.itemsize, prod(shape), is_dense(shape, strides))
+        made = DeviceArray(owner, pointer, shape, strides, self.itemsize, count, dense)
         if isinstance(owner, Lender):
             owner.add(made)
         return made
@@ -157,6 +171,36 @@ class Space:
         size = self.itemsize if itemsize is None else itemsize
         memory = self.device.allocate(x.count * size)
         return DeviceArray(memory, memory.ptr, x.shape, x.strides, size, x.count, True)
+
+    def likes(self, arrays: Sequence[DeviceArray]) -> list[DeviceArray]:
+        """The same for each of many dense arrays; the small ones share a piece of memory, which is had faster."""
+        size, room = self.itemsize, 0
+        if len(arrays) == 1:
+            return [self.like(arrays[0])]
+        for x in arrays:
+            bytes = x.count * size
+            if bytes <= _SMALL:
+                room += (bytes + _LINE) // _LINE * _LINE
+        shared = self.device.allocate(room)
+        pointer = shared.ptr
+        made: list[DeviceArray] = []
+        for x in arrays:
+            bytes = x.count * size
+            if bytes <= _SMALL:
+                made.append(DeviceArray(shared, pointer, x.shape, x.strides, size, x.count, True))
+                pointer += (bytes + _LINE) // _LINE * _LINE
+            else:
+                memory = self.device.allocate(bytes)
+                made.append(DeviceArray(memory, memory.ptr, x.shape, x.strides, size, x.count, True))
+        return made
+
+    def vectors(self, count: int, length: int) -> list[DeviceArray]:
+        """Memory of any content for so many vectors, all in one piece."""
+        size = self.itemsize
+        step = -(-length * size // _LINE) * _LINE
+        memory = self.device.allocate(count * step)
+        first, shape = memory.ptr, (length,)
+        return [DeviceArray(memory, first + n * step, shape, (1,), size, length, True) for n in range(count)]
 
     def full(self, shape: Shape, fill: float) -> DeviceArray:
         """One number everywhere."""

@@ -1,17 +1,17 @@
 """Batch norms together with formulas: one kernel, or three where a group of channels is too much for a few blocks."""
 
-from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
-from typing import Final
+from struct import pack
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from moonxi.backends.cupy import norm_source, sources
 from moonxi.backends.cupy.device import Kernels
-from moonxi.backends.cupy.layouts import ordered
+from moonxi.backends.cupy.layouts import Strides, ordered
 from moonxi.backends.cupy.memory import DeviceArray, Space
 from moonxi.formulas import Formula, Kind
 from moonxi.norms import NormGradients, Norms
@@ -72,9 +72,8 @@ def normalised(space: Space, norms: Norms, operands: Sequence[DeviceArray]) -> l
     """As `moonxi.norms.WithNorms` says; all lies with the channels last."""
     count = 3 * len(norms.eps)
     work = _Work(space, norms, operands[0].shape)
-    for place, eps in zip(range(0, count, 3), norms.eps, strict=True):
-        x, weight, bias = operands[place : place + 3]
-        work.norm(work.whole(x), (work.vector(weight), work.vector(bias)), 2, eps)
+    for place in range(0, count, 3):
+        work.norm(operands[place], operands[place + 1 : place + 3])
     work.formula(norms.formula, operands[count:], given=len(norms.eps))
     work.launch()
     return [*work.results, *work.vectors]
@@ -85,88 +84,123 @@ def normalised_gradients(space: Space, norms: NormGradients, operands: Sequence[
     count = len(norms.formula.kinds)
     work = _Work(space, norms, operands[count].shape)
     found: list[DeviceArray] = []
-    for place, eps in zip(range(count, len(operands), 4), norms.eps, strict=True):
-        x, *vectors = operands[place : place + 4]
+    for place in range(count, len(operands), 4):
         dx = work.made(space)
-        work.norm(work.whole(x), [work.vector(one) for one in vectors], 2, eps, dx)
+        work.norm(operands[place], operands[place + 1 : place + 4], dx)
         found += [dx, *work.vectors[-2:]]
     work.formula(norms.formula, operands[:count], given=0)
     work.launch()
     return [*work.results, *found]
 
 
+class _Facts(NamedTuple):
+    """What is known of a group of norms, and of tensors of a shape, without the tensors."""
+
+    strides: Strides
+    """With the channels last."""
+    channels: int
+    rows: int
+    width: int
+    """Channels that a thread takes at a time, if they lie so; 1 if they never do."""
+    elements: int
+    """Of a tensor."""
+    statistic: int
+    """Numbers of a statistic."""
+    eps: tuple[int, ...]
+    """The bits of each."""
+    results: tuple[Space, ...]
+    """Where each result of the formula lives."""
+
+
+@lru_cache(maxsize=1024)
+def _facts(space: Space, norms: Norms | NormGradients, shape: Shape) -> _Facts:
+    channels, formula = shape[1], norms.formula
+    width = 1 if space.itemsize > 4 else _BYTES // space.itemsize
+    return _Facts(
+        ordered(shape, (0, *range(2, len(shape)), 1)),
+        channels,
+        prod(shape) // max(1, channels),
+        1 if channels % width else width,
+        prod(shape),
+        _STATISTIC[isinstance(norms, Norms)],
+        tuple(map(_bits, norms.eps)),
+        tuple(space.booleans if formula.is_mask(value) else space for value in formula.results),
+    )
+
+
 class _Work:
     """The words of the struct ``Work`` of a generated kernel, and what they point to."""
 
+    __slots__ = (
+        *("_aligned", "_blocks", "_facts", "_held", "_norms", "_read", "_shape", "_space", "_words"),
+        *("results", "vectors"),
+    )
+
     def __init__(self, space: Space, norms: Norms | NormGradients, shape: Shape) -> None:
         self._space, self._norms, self._shape = space, norms, shape
-        self._strides = ordered(shape, (0, *range(2, len(shape)), 1))
-        self._channels, self._rows = shape[1], prod(shape) // max(1, shape[1])
-        self._blocks: list[tuple[list[int], float]] = []
+        self._facts = _facts(space, norms, shape)
+        self._blocks: list[list[int]] = []
         self._words: list[int] = []
         self._held: list[DeviceArray] = []
-        self._read = 0
-        self._aligned = self._channels % self._width == 0
+        self._read, self._aligned = 0, True
         self.results: list[DeviceArray] = []
         self.vectors: list[DeviceArray] = []
         """What comes of each norm for each channel."""
 
-    @property
-    def _width(self) -> int:
-        """Channels that a thread takes at a time, if they lie so."""
-        return 1 if self._space.itemsize > 4 else _BYTES // self._space.itemsize
-
-    def whole(self, x: DeviceArray, space: Space | None = None) -> int:
+    def whole(self, x: DeviceArray, space: Space) -> int:
         """The address of a tensor with the channels last."""
-        x = (space or self._space).laid(x, self._strides)
+        x = space.laid(x, self._facts.strides)
         self._held.append(x)
         self._read += 1
-        self._aligned = self._aligned and x.pointer % (self._width * x.itemsize) == 0
+        if x.pointer % (self._facts.width * x.itemsize):
+            self._aligned = False
         return x.pointer
 
     def vector(self, x: DeviceArray) -> int:
         """The address of a number for each channel."""
-        x = self._space.compact(x)
+        if len(x.strides) != 1 or x.strides[0] != 1:
+            x = self._space.compact(x)
         self._held.append(x)
         return x.pointer
 
     def made(self, space: Space) -> DeviceArray:
         """Memory for a tensor with the channels last."""
-        return space.empty(self._shape, self._strides)
+        return space.empty(self._shape, self._facts.strides)
 
-    def norm(
-        self, x: int, vectors: Sequence[int], results: int, eps: float, gradient: DeviceArray | None = None
-    ) -> None:
-        """One norm: its tensor, vectors of its channels, and how many such vectors come of it."""
-        made = [self._space.empty((self._channels,)) for _ in range(results)]
+    def norm(self, x: DeviceArray, vectors: Sequence[DeviceArray], gradient: DeviceArray | None = None) -> None:
+        """One norm: its tensor and vectors of its channels. Two such vectors come of it."""
+        made = self._space.vectors(2, self._facts.channels)
         self.vectors += made
-        words = [x, *vectors, *([] if gradient is None else [gradient.pointer]), *(one.pointer for one in made)]
-        self._blocks.append((words, eps))
+        words = [self.whole(x, self._space), *[self.vector(one) for one in vectors]]
+        if gradient is not None:
+            words.append(gradient.pointer)
+        words += [made[0].pointer, made[1].pointer]
+        self._blocks.append(words)
 
     def formula(self, formula: Formula, operands: Sequence[DeviceArray], given: int) -> None:
         """Where the operands of the formula lie, but for those that are given, and its results."""
-        space, axes = self._space, []
+        space, strides, axes = self._space, self._facts.strides, list[int]()
         for number, x in enumerate(operands, given):
-            own = space.booleans if formula.masks[number] else space
             kind = formula.kinds[number]
             if kind is Kind.EACH:
-                self._words.append(self.whole(x, own))
+                self._words.append(self.whole(x, space.booleans if formula.masks[number] else space))
                 continue
             if kind is Kind.AXIS:
                 axis = next((place for place, size in enumerate(x.shape) if size != 1), 0)
                 of_all = axis + len(self._shape) - len(x.shape)
-                axes += [self._strides[of_all], x.shape[axis], x.strides[axis]]
+                axes += [strides[of_all], x.shape[axis], x.strides[axis]]
             self._held.append(x)
             self._words.append(x.pointer)
-        self.results = [self.made(space.booleans if formula.is_mask(value) else space) for value in formula.results]
-        self._words += [*axes, *(one.pointer for one in self.results)]
+        self.results = [self.made(where) for where in self._facts.results]
+        self._words += axes
+        self._words += [one.pointer for one in self.results]
 
     def launch(self) -> None:
         """Run it."""
-        space = self._space
-        if not self._rows * self._channels:
+        space, facts = self._space, self._facts
+        if not facts.elements:
             return
-        way = _way(space, self._rows, self._channels, self._width if self._aligned else 1, self._read)
+        way = _way(space, facts.rows, facts.channels, facts.width if self._aligned else 1, self._read)
         key = self._norms, way.lanes, way.alone
         kernels = space.norms.get(key)
         if kernels is None:
@@ -178,22 +212,24 @@ class _Work:
             rounds = min(way.groups, space.device.most_blocks // cluster)
             kernels.launch_blocks("together", rounds * cluster, threads, self._pack(way, 0), cluster=cluster)
             return
-        numbers = (way.splits + 1) * way.groups * way.across * way.lanes * _STATISTIC[isinstance(self._norms, Norms)]
+        numbers = (way.splits + 1) * way.groups * way.across * way.lanes * facts.statistic
         parts = space.empty((len(self._blocks), numbers), itemsize=space.wide)
-        pack = self._pack(way, parts.pointer)
+        words = self._pack(way, parts.pointer)
         most = space.device.most_blocks
-        kernels.launch_blocks("measure", min(blocks, most), threads, pack)
-        kernels.launch_blocks("finish", min(way.groups * way.across * way.lanes, most), threads, pack)
-        kernels.launch_blocks("apply", min(blocks, most), threads, pack)
+        kernels.launch_blocks("measure", min(blocks, most), threads, words)
+        kernels.launch_blocks("finish", min(way.groups * way.across * way.lanes, most), threads, words)
+        kernels.launch_blocks("apply", min(blocks, most), threads, words)
 
     def _pack(self, way: _Way, parts: int) -> bytes:
-        words: list[int] = []
-        bytes = (way.splits + 1) * way.groups * way.across * way.lanes * self._space.wide
-        for number, (own, eps) in enumerate(self._blocks):
-            mine = parts and parts + number * bytes * _STATISTIC[isinstance(self._norms, Norms)]
-            words += [*own, mine, _bits(eps)]
-        words += [self._rows, self._channels, way.splits, *self._words]
-        return array("q", words).tobytes()
+        facts, words = self._facts, list[int]()
+        bytes = (way.splits + 1) * way.groups * way.across * way.lanes * self._space.wide * facts.statistic
+        for number, own in enumerate(self._blocks):
+            words += own
+            words.append(parts and parts + number * bytes)
+            words.append(facts.eps[number])
+        words += (facts.rows, facts.channels, way.splits)
+        words += self._words
+        return pack(f"{len(words)}q", *words)
 
 
 @lru_cache(maxsize=64)

@@ -9,7 +9,7 @@ from functools import cache, partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Literal
 
-from moonxi.backends.cupy import tuning
+from moonxi.backends.cupy import single_place, tuning
 from moonxi.backends.cupy.layouts import ordered
 from moonxi.backends.cupy.memory import DeviceArray, Space
 from moonxi.dtypes import BF16, F16, F32
@@ -56,31 +56,37 @@ class Plan:
         if _streams.get(handle) != stream:
             cudnn.set_stream(handle=handle, stream=stream)
             _streams[handle] = stream
-        workspace = space.device.allocate(self._workspace)
+        workspace = space.device.allocate(self._workspace) if self._workspace else None
         pointers = {_FIRST: first.pointer, _SECOND: second.pointer, _RESULT: out.pointer}
-        self._graph.execute_plan_at_index(pointers, workspace.ptr, self._index, handle=handle)
+        address = 0 if workspace is None else workspace.ptr
+        self._graph.execute_plan_at_index(pointers, address, self._index, handle=handle)
 
 
 class Convolution:
     """A convolution, with the plans that were made for it: the rule's own result, asked for once a shape."""
 
-    __slots__ = ("_plans", "conv")
+    __slots__ = ("_plans", "conv", "is_empty", "seen", "shapes")
 
     def __init__(self, conv: Conv2d[int]) -> None:
         self.conv = conv
+        self.shapes = shapes_of("result", conv)
+        """Of images, weight and result."""
+        self.is_empty = 0 in (conv.batch, conv.inputs, conv.outputs)
+        self.seen = single_place.seen(conv)
         self._plans: dict[tuple[Kind, Space, bool], Plan | None] = {}
 
     def plan(self, kind: Kind, space: Space) -> Plan | None:
         """The plan of cuDNN; None if it is not installed or has none."""
         tuned = space.autotune or tuning.is_wanted()
         key = (kind, space, tuned)
-        if key not in self._plans:
+        found = self._plans.get(key)
+        if found is None and key not in self._plans:
             there = _can_have_one(self.conv, space)
             try:
-                self._plans[key] = _made(kind, self.conv, space, tuned=tuned) if there else None
+                found = self._plans[key] = _made(kind, self.conv, space, tuned=tuned) if there else None
             except TimeoutError:  # it is tried the next time
                 return self._untuned(kind, space)
-        return self._plans[key]
+        return found
 
     def _untuned(self, kind: Kind, space: Space) -> Plan | None:
         key = (kind, space, False)

@@ -1,7 +1,6 @@
 """Products of matrices by cuBLAS."""
 
 from math import prod
-from typing import NamedTuple
 
 import numpy as np
 
@@ -17,14 +16,10 @@ _KINDS: dict[type[DType], int] = {F32: 0, F64: 1, F16: 2, BF16: 14}
 _COMPUTE_32F, _COMPUTE_32F_FAST_TF32, _COMPUTE_64F = 68, 77, 70
 """cublasComputeType_t: F16 and BF16 are multiplied exactly and summed in single precision."""
 _DEFAULT_ALGORITHM = -1
-_SCALARS = {kind: np.array([0.0, 1.0], kind) for kind in (np.float32, np.float64)}
-
-
-class Matrix(NamedTuple):
-    """How a matrix lies for cuBLAS, which sees it with rows and columns exchanged."""
-
-    transposed: int
-    leading: int
+_SINGLE, _DOUBLE = np.array([0.0, 1.0], np.float32), np.array([0.0, 1.0])
+_SCALARS = {1: (_DOUBLE.ctypes.data, _DOUBLE.ctypes.data + 8)}
+"""The addresses of 0 and 1 in the type that the products of a kind are scaled in, where it is not single precision."""
+_SINGLES = (_SINGLE.ctypes.data, _SINGLE.ctypes.data + 4)
 
 
 def product(space: Space, left: DeviceArray, right: DeviceArray, shape: Shape) -> DeviceArray:
@@ -32,7 +27,7 @@ def product(space: Space, left: DeviceArray, right: DeviceArray, shape: Shape) -
     out = space.empty(shape)
     lead = shape[:-2]
     if len(left.shape) == len(right.shape) == 2:
-        multiply(space, _batched(left), _batched(right), _batched(out))
+        multiply(space, left, right, out)
         return out
     left, right = (_flat(space, repeated(one, (*lead, *one.shape[-2:]))) for one in (left, right))
     multiply(space, left, right, out.view((prod(lead), *shape[-2:]), row_major((prod(lead), *shape[-2:]))))
@@ -40,40 +35,36 @@ def product(space: Space, left: DeviceArray, right: DeviceArray, shape: Shape) -
 
 
 def multiply(space: Space, left: DeviceArray, right: DeviceArray, out: DeviceArray, *, add: bool = False) -> None:
-    """Write ``(b, n, k) @ (b, k, m)`` to rows that lie together, or add it to what is there."""
-    batch, rows, columns = out.shape
-    inner = left.shape[2]
-    if not batch * rows * columns:
+    """Write ``(n, k) @ (k, m)``, or batches of these, to rows that lie together, or add it to what is there."""
+    rows, columns = out.shape[-2:]
+    inner = left.shape[-1]
+    if not out.count:
         return
     if not inner:
         if not add:
             space.copy(repeated(space.full((), 0.0), out.shape), out)
         return
-    left, first = _oriented(space, left)
-    right, second = _oriented(space, right)
+    left, left_turned, left_leading = _oriented(space, left)
+    right, right_turned, right_leading = _oriented(space, right)
     calls = cublas.calls()
     if space.device.several:
         space.device.enter()
-    scalars = _SCALARS[np.float64 if space.element is F64 else np.float32]
-    zero = scalars.ctypes.data
-    one = zero + scalars.itemsize
-    compute = _COMPUTE_64F if space.element is F64 else _COMPUTE_32F_FAST_TF32 if space.tf32 else _COMPUTE_32F
     kind = _KINDS[space.element]
+    zero, one = _SCALARS.get(kind, _SINGLES)
+    compute = _COMPUTE_64F if space.element is F64 else _COMPUTE_32F_FAST_TF32 if space.tf32 else _COMPUTE_32F
     # In its order of memory cuBLAS computes the transpose: (right^T left^T) = (left right)^T.
-    sizes = (second.transposed, first.transposed, columns, rows, inner)
+    sizes = (right_turned, left_turned, columns, rows, inner)
     ends = (compute, _DEFAULT_ALGORITHM)
-    leading = max(columns, out.strides[1])
-    b, a, c = (right.pointer, kind, second.leading), (left.pointer, kind, first.leading), (out.pointer, kind, leading)
+    leading = max(columns, out.strides[-2])
+    b, a = (right.pointer, kind, right_leading), (left.pointer, kind, left_leading)
+    c = (out.pointer, kind, leading)
     before = one if add else zero
+    batch = 1 if len(out.shape) == 2 else out.shape[0]
     if batch == 1:
         calls.gemm(*sizes, one, *b, *a, before, *c, *ends)
         return
     steps = (right.strides[0], left.strides[0], out.strides[0])
     calls.gemm_batched(*sizes, one, *b, steps[0], *a, steps[1], before, *c, steps[2], batch, *ends)
-
-
-def _batched(x: DeviceArray) -> DeviceArray:
-    return x.view((1, *x.shape), (0, *x.strides))
 
 
 def _flat(space: Space, x: DeviceArray) -> DeviceArray:
@@ -86,13 +77,13 @@ def _flat(space: Space, x: DeviceArray) -> DeviceArray:
     return x.view((count, *x.shape[-2:]), (strides[0] if strides else 0, *x.strides[-2:]))
 
 
-def _oriented(space: Space, x: DeviceArray) -> tuple[DeviceArray, Matrix]:
-    """The matrices, copied if neither their rows nor their columns lie together."""
-    _, rows, columns = x.shape
-    _, down, across = x.strides
+def _oriented(space: Space, x: DeviceArray) -> tuple[DeviceArray, int, int]:
+    """The matrices, copied if neither their rows nor their columns lie together; whether cuBLAS, which sees rows and
+    columns exchanged, is to turn them, and from where to where it goes for the next row or column."""
+    rows, columns = x.shape[-2:]
+    down, across = x.strides[-2:]
     if (across == 1 or columns == 1) and (rows == 1 or down >= columns):
-        return x, Matrix(0, down if rows > 1 else columns)
+        return x, 0, down if rows > 1 else columns
     if (down == 1 or rows == 1) and (columns == 1 or across >= rows):
-        return x, Matrix(1, across if columns > 1 else rows)
-    x = space.compact(x)
-    return x, Matrix(0, columns)
+        return x, 1, across if columns > 1 else rows
+    return space.compact(x), 0, columns

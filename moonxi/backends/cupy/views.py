@@ -10,11 +10,13 @@ from moonxi.traits import Index, Shape
 
 def permuted(x: DeviceArray, axes: tuple[int, ...]) -> DeviceArray:
     """Axis ``i`` of the view is axis ``axes[i]``."""
-    return x.view(tuple(x.shape[axis] for axis in axes), tuple(x.strides[axis] for axis in axes))
+    return x.turned(tuple([x.shape[axis] for axis in axes]), tuple([x.strides[axis] for axis in axes]))
 
 
 def repeated(x: DeviceArray, shape: Shape) -> DeviceArray:
     """Broadcast to a shape."""
+    if shape == x.shape:
+        return x.turned(shape, x.strides)
     return x.view(shape, broadcast(x.shape, x.strides, shape))
 
 
@@ -24,7 +26,7 @@ def reshaped(space: Space, x: DeviceArray, shape: Shape) -> DeviceArray:
     if strides is None:
         x = space.compact(x)
         strides = row_major(shape)
-    return x.view(shape, strides)
+    return x.turned(shape, strides)
 
 
 @lru_cache(maxsize=4096)

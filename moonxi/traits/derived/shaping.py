@@ -27,7 +27,10 @@ class DerivedShaping(DerivedElementwise):
     def sum_to(self, shape: Shape, /) -> Self:
         if self.shape == shape:
             return self
-        return self.sum(shapes.summed_axes(self.shape, shape), keepdims=True).reshape(shape)
+        gone = shapes.summed_axes(self.shape, shape)
+        if len(gone) == len(self.shape) - len(shape):  # these are all axes in front
+            return self.sum(gone)
+        return self.sum(gone, keepdims=True).reshape(shape)
 
     def flip(self, axes: int | tuple[int, ...], /) -> Self:
         turned = shapes.axes(self.shape, axes, "flip")

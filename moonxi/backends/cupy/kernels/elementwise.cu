@@ -42,8 +42,20 @@
         } \
     }
 
+// An array where another one, that lies alike, compares to a number, and another number elsewhere.
+#define CHOICE(name) \
+    KERNEL where_##name(const T* compared, const T* x, T* out, double number, double other, u64 count) { \
+        A b = (A)number; \
+        T rest; \
+        keep((A)other, rest); \
+        EACH(i, count) { \
+            A a = load(compared[i]); \
+            out[i] = name##_of(a, b) ? x[i] : rest; \
+        } \
+    }
+
 #define ARITHMETIC(name) BINARY(name, T, keep(name##_of(a, b), out[i]))
-#define COMPARISON(name) BINARY(name, u8, out[i] = name##_of(a, b))
+#define COMPARISON(name) BINARY(name, u8, out[i] = name##_of(a, b)) CHOICE(name)
 
 UNARY(negative)
 UNARY(exponential)
