@@ -4,6 +4,7 @@ import gc
 from collections.abc import Callable
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
 import moonxi as mx
@@ -117,3 +118,22 @@ def test_packs_lie_as_what_is_computed_in_the_step() -> None:
         for mine, theirs in zip(kernels, expected, strict=True):
             np.testing.assert_allclose(mine.to_host(), theirs.to_host(), rtol=1e-12)
             assert mine.data.transpose(0, 2, 3, 1).flags.c_contiguous
+
+
+@pytest.mark.parametrize("clip", [1e-3, 1e3])
+def test_gradients_that_are_not_clipped_are_updated_as_those_that_are(clip: float) -> None:
+    def step(model: Model, gradients: Model, most: Host) -> tuple[Model, Model]:
+        norm = sum((gradients[name].square().sum() for name in model), start=most.zeros(())).sqrt()
+        scale = (most / norm).minimum(1.0)
+        scaled = {name: gradients[name] * scale for name in model}
+        velocity = {name: scaled[name] * 0.5 + model[name] * scale for name in model}
+        return {name: model[name] - velocity[name] for name in model}, velocity
+
+    compiled = mx.compile(step)
+    model, most = tensors(0), CPU.full((), clip)
+    for number in range(3):
+        gradients = tensors(10 + number)
+        expected = step(model, gradients, most)
+        model, velocity = compiled(model, gradients, most)
+        check_same(model, expected[0])
+        check_same(velocity, expected[1])

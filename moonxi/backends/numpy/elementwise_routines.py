@@ -1,6 +1,7 @@
 """Element-wise programs for compiled steps, block by block, so that what lies between the steps stays in the cache."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, Final, cast
 
 import numpy as np
@@ -9,7 +10,7 @@ from moonxi.backends.numpy import scratch, threads
 from moonxi.backends.numpy.array import NpArray
 from moonxi.backends.numpy.kernels import KERNELS
 from moonxi.dtypes import HostArray
-from moonxi.traits.kernels import Program, Register, Request, Routine
+from moonxi.traits.kernels import Program, Register, Request, Routine, Step
 
 _WHOLE: Final = 1 << 18
 """Elements up to which a step runs over all of them: they fit into the cache, and more calls would cost more."""
@@ -21,7 +22,40 @@ _WORK: Final = 4
 
 def program(request: Request) -> Routine:
     """The arrays and scalars of a program to its results."""
-    found = cast(Program, request.options["program"])
+    whole = cast(Program, request.options["program"])
+    without_factors = _without_factors(whole)
+    if without_factors is whole:
+        return _routine(whole, request)
+    usual, shorter = _routine(whole, request), _routine(without_factors, request)
+
+    def run(*operands: HostArray, out: tuple[HostArray, ...]) -> None:
+        ones = all(scalar == 1.0 for scalar in operands[whole.arrays :])
+        (shorter if ones else usual)(*operands, out=out)
+
+    return run
+
+
+def _without_factors(program: Program) -> Program:
+    """What is left of a program when its scalars are 1: gradients are often not clipped, and have no step then."""
+    first = program.arrays + program.scalars
+    now = {number: number for number in range(first)}
+    steps: list[Step] = []
+    for n, step in enumerate(program.steps):
+        arguments = tuple(Register(now[one.number]) if isinstance(one, Register) else one for one in step.arguments)
+        factors = [one for one in arguments if isinstance(one, Register) and program.arrays <= one.number < first]
+        if step.operation == "__mul__" and len(factors) == 1 and first + n not in program.results:
+            (left,) = [one for one in arguments if one is not factors[0]]
+            if isinstance(left, Register):
+                now[first + n] = left.number
+                continue
+        now[first + n] = first + len(steps)
+        steps.append(replace(step, arguments=arguments))
+    if len(steps) == len(program.steps):
+        return program
+    return replace(program, steps=tuple(steps), results=tuple(now[number] for number in program.results))
+
+
+def _routine(found: Program, request: Request) -> Routine:
     dtype = cast("np.dtype[np.floating]", request.operands[0].dtype)
     places = _memory(found)
     kinds: dict[int, Any] = {place: np.dtype(np.bool_) if found.steps[n].mask else dtype for n, place in places.items()}
