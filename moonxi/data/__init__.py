@@ -12,6 +12,7 @@ from moonxi.data.fashion_mnist import FASHION_MNIST, FASHION_MNIST_CLASSES, fash
 from moonxi.data.features import Features
 from moonxi.data.idx import decode_idx, encode_idx, read_idx, write_idx
 from moonxi.data.image_collection import IdxFile, IdxPair, ImageCollection
+from moonxi.data.image_file import decode_image
 from moonxi.data.image_folder import ImageFolder, image_folder
 from moonxi.data.labelled import Labelled
 from moonxi.data.loader import DataLoader
@@ -67,6 +68,7 @@ __all__ = [
     "Transformed",
     "cifar10",
     "decode_idx",
+    "decode_image",
     "emnist",
     "encode_idx",
     "fashion_mnist",

@@ -171,7 +171,9 @@ def _lines(reader: Any, source: Path, /) -> Iterator[tuple[int, list[str]]]:  # 
 def _place(header: list[str], name: str, source: Path, /) -> int:
     if header.count(name) != 1:
         found = "it twice or more" if name in header else ", ".join(map(repr, header)) or "an empty file"
-        raise DataError(f"read_csv: {source}: expected a column {name!r} in the first row, found {found}")
+        others = [mark for mark in ";\t|" if len(header) == 1 and mark in header[0]]
+        advice = f": for cells parted like that, read_csv(..., delimiter={others[0]!r})" if others else ""
+        raise DataError(f"read_csv: {source}: expected a column {name!r} in the first row, found {found}{advice}")
     return header.index(name)
 
 

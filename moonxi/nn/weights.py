@@ -69,7 +69,8 @@ def read(path: str | os.PathLike[str], /) -> dict[str, NDArray[np.generic]]:
     try:
         data = source.read_bytes()
     except (OSError, ValueError) as error:
-        raise CheckpointError(f"load: {source}: cannot be read: {reason(error)}") from error
+        advice = f": {_from_folder(source)}" if any(source.glob("step-*.json")) else ""
+        raise CheckpointError(f"load: {source}: cannot be read: {reason(error)}{advice}") from error
     try:
         arrays = from_bytes(data)
     except SafetensorError as error:
@@ -80,6 +81,10 @@ def read(path: str | os.PathLike[str], /) -> dict[str, NDArray[np.generic]]:
     if stated is not None and stated != _digest(arrays):
         raise CheckpointError(f"load: {source}: damaged: its tensors do not have the SHA-256 that it states")
     return arrays
+
+
+def _from_folder(folder: Path) -> str:
+    return f"moonxi.train.Checkpoints({str(folder)!r}).last() has .model(model) for the weights"
 
 
 def _digest(arrays: Mapping[str, NDArray[np.generic]]) -> str:
@@ -109,6 +114,8 @@ def filled[T: Tensor, M](model: Weighted[T, M], stored: Mapping[str, NDArray[np.
         if there != here:
             wrong.append(f"{name}: {there} in the file, {here} in the model")
     if wrong:
+        if parameters and all(f"parameters/{name}" in stored for name in parameters):
+            raise CheckpointError(f"load: {source}: the tensors of a checkpoint: {_from_folder(Path(source).parent)}")
         listed = "\n  ".join(sorted(wrong))
         raise CheckpointError(f"load: {source}: not the weights of this {type(model).__name__}:\n  {listed}")
     arrays = {name: tensor.from_host(_real(stored[name])) for name, tensor in own.items()}

@@ -116,8 +116,8 @@ class Checkpoint:
             raise CheckpointError(f"checkpoint: {path}: cannot be read: {reason(error)}") from error
         if len(data) != self.manifest.size or sha256(data).hexdigest() != self.manifest.digest:
             raise CheckpointError(
-                f"checkpoint: {path}: damaged: {len(data)} bytes that are not the {self.manifest.size} bytes which "
-                f"{self.path.name} names"
+                f"checkpoint: {path}: damaged: {len(data)} bytes; {self.path.name} names {self.manifest.size}, with "
+                "another SHA-256"
             )
         try:
             return from_bytes(data)

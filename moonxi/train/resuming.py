@@ -30,7 +30,8 @@ def resumable(checkpoints: Checkpoints, settings: Json, steps: int, /, *, resume
         listed = "\n  ".join(wrong)
         raise CheckpointError(
             f"fit: {last.path}: of a run with other settings:\n  {listed}\n"
-            "Resume with the same ones, or begin a new run from its weights: checkpoint.model(model)"
+            "Resume with the same ones, or begin a new run from its weights: Checkpoints(folder).last() has "
+            ".model(model)"
         )
     return last
 

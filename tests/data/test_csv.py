@@ -94,8 +94,14 @@ def test_an_empty_cell_can_stand_for_a_number(table: Path) -> None:
 
 
 def test_files_that_are_no_table_are_refused(tmp_path: Path) -> None:
-    empty, latin = tmp_path / "empty.csv", tmp_path / "latin.csv"
+    empty, latin, other = tmp_path / "empty.csv", tmp_path / "latin.csv", tmp_path / "other.csv"
     empty.write_text("")
+    other.write_text("width;length\n1;2\n")
+    with pytest.raises(
+        DataError, match=r", found 'width;length': for cells parted like that, read_csv\(.*delimiter=';'"
+    ):
+        read_csv(other, LENGTH)
+    assert read_csv(other, LENGTH, delimiter=";")[LENGTH].tolist() == [2.0]
     latin.write_bytes("länge\n1\n".encode("latin-1"))
     with pytest.raises(DataError, match=r": expected a column 'length' in the first row, found an empty file$"):
         read_csv(empty, LENGTH)

@@ -159,9 +159,24 @@ def test_other_settings_are_listed_and_refused(folder: Path) -> None:
         "  key: [2, 0] there, [3, 0] here\n"
         "  data.batches: 7 there, 10 here\n"
         "  data.batch_size: 8 there, 5 here\n"
-        "Resume with the same ones, or begin a new run from its weights: checkpoint.model(model)"
+        "Resume with the same ones, or begin a new run from its weights: Checkpoints(folder).last() has .model(model)"
     )
     assert other.steps == 0
+
+
+def test_who_loads_a_checkpoint_as_a_file_of_weights_is_told_how(folder: Path) -> None:
+    trained(Checkpoints(folder), epochs=1)
+    [tensors] = folder.glob("*.safetensors")
+    advice = f"moonxi.train.Checkpoints('{folder}').last() has .model(model) for the weights"
+    with pytest.raises(CheckpointError) as caught:
+        nn.load(new_model(), tensors)
+    assert str(caught.value) == f"load: {tensors}: the tensors of a checkpoint: {advice}"
+    with pytest.raises(CheckpointError) as caught:
+        nn.load(new_model(), folder)
+    assert str(caught.value) == f"load: {folder}: cannot be read: Is a directory: {advice}"
+    last = Checkpoints(folder).last()
+    assert last is not None
+    assert last.model(new_model()).named_parameters().keys() == new_model().named_parameters().keys()
 
 
 def test_a_run_that_goes_on_elsewhere_is_told_so(
