@@ -7,9 +7,14 @@ import numpy as np
 import pytest
 
 import moonxi as mx
+from moonxi import optim
 from moonxi.backends.cupy import GpuTensor
-from moonxi.backends.cupy.device import Kernels
+from moonxi.backends.cupy.device import Device, Kernels
+from moonxi.backends.cupy.memory import Space
+from moonxi.compiled import compile_report
 from moonxi.dtypes import F32
+from tests.backends import gpu_sample
+from tests.backends.gpu_graphs import images
 from tests.backends.on_gpu import gpu_or_skip
 
 pytestmark = pytest.mark.gpu
@@ -35,6 +40,17 @@ def _launches(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(Kernels, "launch_blocks", noted)
     return names
+
+
+def noted(monkeypatch: pytest.MonkeyPatch, cls: type, method: str, names: list[str]) -> None:
+    """Have a method write down its name at each call."""
+    own = getattr(cls, method)
+
+    def call(*given: Any) -> Any:
+        names.append(method)
+        return own(*given)
+
+    monkeypatch.setattr(cls, method, call)
 
 
 def replayed(step: Callable[..., Any], *arguments: Any) -> Callable[..., Any]:
@@ -116,3 +132,24 @@ def test_losses_that_are_kept_leave_everything_else_in_its_place(gpu: Gpu) -> No
         losses.append(loss)
     assert [loss.item() for loss in losses] == [20.0 * number for number in range(8)]
     assert len(set(places[2::2])) == len(set(places[3::2])) == 1
+
+
+def test_nothing_that_goes_on_is_copied_in_the_training_of_a_residual_network(
+    gpu: Gpu, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, batch = gpu_sample.new_net(gpu), images(gpu, 6, 3, 9, 8)
+    optimizer = optim.Sgd(lr=0.1, momentum=0.9, weight_decay=1e-4, clip_norm=1.0)
+    compiled = mx.compile(gpu_sample.training(gpu_sample.loss, optimizer, None))
+    state = optimizer.init(model)
+    copies: list[str] = []
+    noted(monkeypatch, Device, "duplicate", copies)
+    noted(monkeypatch, Space, "copy", copies)
+    losses = []
+    for number in range(8):
+        copies.clear()
+        model, state, value = compiled(model, state, batch, mx.Key(0))
+        assert number < 3 or copies == []  # of weights, running statistics, momentum and losses
+        losses.append(value.item())
+        del value
+    assert np.isfinite(losses).all()
+    assert compile_report(compiled).traces[0].replays == 7

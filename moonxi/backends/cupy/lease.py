@@ -173,8 +173,8 @@ class Given:
         """What was given out last, one for each slot; of some nobody may have any more."""
         self._all: list[object] = []
         """The lease, the tensors and the arrays."""
-        self._images: list[DeviceArray] = []
-        """The arrays of which convolutions keep something: see `DeviceArray.last`."""
+        self._images = [place for place, slot in enumerate(slots) if len(slot.array.shape) == 4]
+        """The places of arrays of which convolutions keep something: see `DeviceArray.last`."""
         self._alone = 0
         """References to all of these where nobody else holds one, or a view, which the lease owns as it does arrays."""
 
@@ -191,15 +191,10 @@ class Given:
         count = len(self._slots)
         if self._lease.has_moved or of_lease > _ALONE.lease + count:  # else there are no views
             lease, self._lease = self._lease, None
-            self._all, self._images, self._arrays, self.tensors = (
-                [],
-                [],
-                [],
-                [],
-            )  # so that what nobody else holds is gone
+            self._all, self._arrays, self.tensors = [], [], []  # so that what nobody else holds is gone
             lease.end()
             return
-        self._all, self._images = [], []
+        self._all = []
         for place, (tensor, array) in enumerate(zip(others[:count], others[count:], strict=True)):
             if tensor > _ALONE.tensor or array > _ALONE.array:
                 self._arrays[place] = self._lease.another(place, self._arrays[place])
@@ -208,7 +203,6 @@ class Given:
 
     def _gathered(self, lease: Lease) -> None:
         self._all = [lease, *self.tensors, *self._arrays]
-        self._images = [array for array in self._arrays if len(array.shape) == 4]
 
     def again(self) -> list[object]:
         """The tensors, with what was written."""
@@ -220,8 +214,8 @@ class Given:
             self._alone = _ALONE.lease + len(self._slots) * (1 + _ALONE.tensor + _ALONE.array)
         else:
             self._lease.again()
-            for array in self._images:
-                array.last = None
+            for place in self._images:
+                self._arrays[place].last = None
         return self.tensors
 
 
