@@ -18,6 +18,7 @@ _STRICT = """\
 {plugins}
 strict = True
 warn_unreachable = True
+raise_exceptions = True
 enable_error_code = ignore-without-code, possibly-undefined, redundant-expr, truthy-bool
 mypy_path = {root}:{root}/stubs
 explicit_package_bases = True

@@ -3,7 +3,8 @@
 It reports calls that mix tensor classes (error code ``tensor-mix``), annotated shapes that do not fit
 (``tensor-shape``) or that mean something else than they seem to (``tensor-broadcast``, ``tensor-reshape``,
 ``tensor-axis``), scores made from what they are not (``tensor-scores``) and new values that are dropped
-(``tensor-unused``), gives every `Module` its typed ``map``, and makes the check that a class has a trait a quick one.
+(``tensor-unused``) and layers of one model with one key (``tensor-key``), names the argument that fits none of several
+signatures, gives every `Module` its typed ``map``, and makes the check that a class has a trait a quick one.
 """
 
 import sys

@@ -2,7 +2,8 @@
 
 mypy asks the plugins in order and takes the first hook it gets. The hooks for calls are wanted for every call, so
 they also run what mypy's own plugin would have done. A failure inside must not break a user's mypy run: the call
-then counts as checked. ``mypy --show-traceback`` tells of it on standard error.
+then counts as checked. ``mypy --show-traceback`` tells of it on standard error, ``mypy --raise-exceptions`` stops at
+it, as the checks of this project do.
 """
 
 import sys
@@ -14,23 +15,35 @@ from typing import TYPE_CHECKING
 from mypy.checker import TypeChecker
 from mypy.nodes import FuncDef, MypyFile, TypeAlias, TypeInfo
 from mypy.options import Options
-from mypy.plugin import AnalyzeTypeContext, ClassDefContext, FunctionContext, MethodContext, Plugin, ReportConfigContext
+from mypy.plugin import (
+    AnalyzeTypeContext,
+    ClassDefContext,
+    FunctionContext,
+    FunctionSigContext,
+    MethodContext,
+    Plugin,
+    ReportConfigContext,
+)
 from mypy.plugins.default import DefaultPlugin
 from mypy.semanal import SemanticAnalyzer
 from mypy.typeanal import TypeAnalyser
-from mypy.types import Instance, Type, UninhabitedType, get_proper_type
+from mypy.types import FunctionLike, Instance, Type, UninhabitedType, get_proper_type
 
 from moonxi.mypy_plugin.annotations import Annotations
 from moonxi.mypy_plugin.conformance import Conformance
 from moonxi.mypy_plugin.digest import DIGEST
 from moonxi.mypy_plugin.frozen import check_frozen
+from moonxi.mypy_plugin.keys import check_keys
+from moonxi.mypy_plugin.messages import TENSOR_SHAPE
 from moonxi.mypy_plugin.mixing import checked
 from moonxi.mypy_plugin.module_map import add_map, is_module
 from moonxi.mypy_plugin.numbers import power
+from moonxi.mypy_plugin.overloads import checked_overload
 from moonxi.mypy_plugin.scores import check_scores
 from moonxi.mypy_plugin.shapes.aliases import note_aliases
 from moonxi.mypy_plugin.shapes.attached import ANNOTATED, attach, text_of
 from moonxi.mypy_plugin.shapes.formulas import note_formulas
+from moonxi.mypy_plugin.shapes.malformed import problem_of
 from moonxi.mypy_plugin.shapes.marker import METHOD, imports_moonxi, is_mark, is_marked, plant, plant_end
 from moonxi.mypy_plugin.traits import is_trait
 from moonxi.mypy_plugin.unused import check_unused, dropped_calls
@@ -66,6 +79,8 @@ class MapOnly(Plugin):
         try:
             return run()
         except Exception:
+            if self.options.raise_exceptions:
+                raise
             if self.options.show_traceback:
                 print(f"moonxi.mypy_plugin: note: a check failed:\n{format_exc()}", file=sys.stderr)
             return None
@@ -87,6 +102,12 @@ class MoonxiPlugin(MapOnly):
 
     def get_function_hook(self, fullname: str) -> Callable[[FunctionContext], Type]:
         return partial(self._function, fullname, self._default.get_function_hook(fullname))
+
+    def get_function_signature_hook(self, fullname: str) -> Callable[[FunctionSigContext], FunctionLike] | None:
+        return self._overload if _is_own(fullname) else None
+
+    def _overload(self, ctx: FunctionSigContext) -> FunctionLike:
+        return self._guarded(lambda: checked_overload(ctx)) or ctx.default_signature
 
     def get_method_hook(self, fullname: str) -> Callable[[MethodContext], Type]:
         default = self._default.get_method_hook(fullname)
@@ -150,8 +171,10 @@ class MoonxiPlugin(MapOnly):
         function = checker.scope.current_function()
         if isinstance(function, FuncDef):
             self._module.check(checker, function)
+            check_keys(checker, function, function.body.body)
         elif function is None:
             self._module.check_top_level(checker)
+            check_keys(checker, None, checker.tree.defs)
 
     def _unmarked(self, checker: TypeChecker) -> None:
         """The same at the first call in a function or file in which no type of moonxi is written."""
@@ -173,6 +196,10 @@ class MoonxiPlugin(MapOnly):
     def _with_shape(self, typ: Type, ctx: AnalyzeTypeContext) -> Type | None:
         text = text_of(ctx.type)
         if text is None:
+            return None
+        malformed = problem_of(text)
+        if malformed is not None:
+            ctx.api.fail(malformed, ctx.context, code=TENSOR_SHAPE)
             return None
         shaped = attach(typ, text, ctx.api.named_type("builtins.str", []))
         semantic = ctx.api.api if isinstance(ctx.api, TypeAnalyser) else None

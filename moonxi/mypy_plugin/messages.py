@@ -15,6 +15,7 @@ TENSOR_RESHAPE: Final = ErrorCode("tensor-reshape", "Report reshapes that mix na
 TENSOR_AXIS: Final = ErrorCode("tensor-axis", "Report a softmax over samples, or past the classes", "moonxi")
 SHAPE_CODES: Final = (TENSOR_SHAPE, TENSOR_BROADCAST, TENSOR_RESHAPE, TENSOR_AXIS)
 TENSOR_SCORES: Final = ErrorCode("tensor-scores", "Report scores made from what they are not", "moonxi")
+TENSOR_KEY: Final = ErrorCode("tensor-key", "Report layers of one model that start with the same numbers", "moonxi")
 TENSOR_UNUSED: Final = ErrorCode("tensor-unused", "Report new values that are dropped", "moonxi")
 
 _GRAD = "moonxi.autodiff.tensor.Grad"

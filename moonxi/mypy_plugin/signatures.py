@@ -74,16 +74,32 @@ def _expanded(actual: Actual) -> Iterator[Actual]:
 
 def formals(signature: CallableType, arguments: list[Actual]) -> list[list[int]] | None:
     """For each parameter the arguments that it gets; None if the arguments do not fit the signature."""
-    mapping = map_actuals_to_formals(
+    mapping = _mapping(signature, arguments)
+    return None if _missing(signature, mapping, len(arguments)) else mapping
+
+
+def missing(signature: CallableType, arguments: list[Actual]) -> int:
+    """How many arguments are missing or too many for a signature."""
+    return _missing(signature, _mapping(signature, arguments), len(arguments))
+
+
+def _missing(signature: CallableType, mapping: list[list[int]], arguments: int) -> int:
+    given = {i for some in mapping for i in some}
+    wrong = arguments - len(given)
+    for kind, some in zip(signature.arg_kinds, mapping, strict=True):
+        wrong += kind.is_required() and not some
+        wrong += not kind.is_star() and len(some) > 1
+    return wrong
+
+
+def _mapping(signature: CallableType, arguments: list[Actual]) -> list[list[int]]:
+    return map_actuals_to_formals(
         [one.kind for one in arguments],
         [one.name for one in arguments],
         signature.arg_kinds,
         signature.arg_names,
         lambda i: arguments[i].typ,
     )
-    given = {i for some in mapping for i in some}
-    missing = any(kind.is_required() and not some for kind, some in zip(signature.arg_kinds, mapping, strict=True))
-    return None if missing or len(given) < len(arguments) else mapping
 
 
 def generic(ctx: Context, fullname: str, checker: TypeChecker) -> list[CallableType]:
@@ -134,8 +150,7 @@ def _callee(ctx: Context, fullname: str, checker: TypeChecker) -> Type | None:
         with checker.msg.filter_errors():
             return expressions.analyze_external_member_access(name, ctx.type, ctx.context)
     if isinstance(expression, RefExpr):
-        with checker.msg.filter_errors():
-            return expressions.analyze_ref_expr(expression)
+        return named(expression, checker)
     if isinstance(expression, CallExpr) and checker.has_type(expression.callee):
         maker = get_proper_type(checker.lookup_type(expression.callee))
         return maker.ret_type if isinstance(maker, CallableType) else None
@@ -143,6 +158,12 @@ def _callee(ctx: Context, fullname: str, checker: TypeChecker) -> Type | None:
         with checker.local_type_map, checker.msg.filter_errors():
             return expressions.accept(expression)
     return None
+
+
+def named(function: RefExpr, checker: TypeChecker) -> Type:
+    """The type of a function or class before a call has solved its type variables."""
+    with checker.msg.filter_errors():
+        return checker.expr_checker.analyze_ref_expr(function)
 
 
 def signatures(callee: Type | None) -> Iterator[CallableType]:

@@ -241,7 +241,7 @@ def test_a_function_that_leaves_differentiation_is_refused() -> None:
 
 def test_no_inputs_are_refused() -> None:
     with pytest.raises(OperandError, match="check_gradients: no inputs"):
-        check_gradients(layer)  # type: ignore[call-overload]
+        check_gradients(layer)  # type: ignore[call-arg]
 
 
 def test_a_callable_without_a_signature_has_numbered_arguments() -> None:

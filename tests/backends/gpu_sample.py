@@ -123,11 +123,11 @@ class Net[T: mx.ImageModelTensor](nn.Module[T]):
 
 
 def new_net[T: mx.ImageModelTensor](like: T) -> Net[T]:
-    layer, other = Key(7).split()
+    layer, other, deep = Key(7).split(3)
     return Net(
         nn.Conv2d.init(3, 8, 3, padding=1, like=like, key=layer),
         nn.BatchNorm2d.init(8, like=like),
-        nn.Conv2d.init(8, 8, 3, padding=1, like=like, key=layer),
+        nn.Conv2d.init(8, 8, 3, padding=1, like=like, key=deep),
         nn.BatchNorm2d.init(8, like=like),
         nn.Dropout(0.3),
         nn.Linear.init(8, 5, like=like, key=other),

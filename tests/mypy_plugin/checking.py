@@ -10,7 +10,7 @@ from textwrap import dedent
 
 from tests.examples.program import CHECKOUT
 
-CONFIGURATION = "[mypy]\nplugins = moonxi.mypy_plugin\nstrict = True\n"
+CONFIGURATION = "[mypy]\nplugins = moonxi.mypy_plugin\nstrict = True\nraise_exceptions = RAISES\n"
 WARMING = """
 import jaxtyping
 import moonxi as mx
@@ -47,9 +47,9 @@ class Project:
             if file.stat().st_mtime - before < 2.0:  # mypy takes an edit within a second, of one size, for none
                 os.utime(file, (before + 2.0, before + 2.0))
 
-    def configure(self, *lines: str, plugins: str = "moonxi.mypy_plugin") -> None:
-        """The configuration file, with further lines."""
-        text = CONFIGURATION.replace("moonxi.mypy_plugin", plugins)
+    def configure(self, *lines: str, plugins: str = "moonxi.mypy_plugin", raises: bool = True) -> None:
+        """The configuration file, with further lines; whether mypy stops where the plugin fails."""
+        text = CONFIGURATION.replace("moonxi.mypy_plugin", plugins).replace("RAISES", str(raises))
         (self.folder / "mypy.ini").write_text(text + "".join(f"{line}\n" for line in lines), encoding="utf-8")
 
     def check(self, *options: str) -> Report:

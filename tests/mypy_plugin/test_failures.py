@@ -55,7 +55,7 @@ PLACES = {
 @pytest.mark.slow
 @pytest.mark.parametrize("place", PLACES)
 def test_a_failure_inside_does_not_stop_mypy(project: Project, place: str) -> None:
-    project.configure(plugins="plugin_breaking.py, moonxi.mypy_plugin")
+    project.configure(plugins="plugin_breaking.py, moonxi.mypy_plugin", raises=False)
     project.write(plugin_breaking=BREAKING.replace("PLACES", PLACES[place]), program=PROGRAM)
     report = project.check()
     assert report.brief == [MISTAKE]
@@ -64,9 +64,18 @@ def test_a_failure_inside_does_not_stop_mypy(project: Project, place: str) -> No
 
 @pytest.mark.slow
 def test_a_failure_is_shown_to_who_asks_for_tracebacks(project: Project) -> None:
-    project.configure(plugins="plugin_breaking.py, moonxi.mypy_plugin")
+    project.configure(plugins="plugin_breaking.py, moonxi.mypy_plugin", raises=False)
     project.write(plugin_breaking=BREAKING.replace("PLACES", "hooks.checked"), program=PROGRAM)
     done = project.run("--show-traceback")
+    assert "RuntimeError: broken for a test" in done.stdout + done.stderr
+
+
+@pytest.mark.slow
+def test_a_failure_stops_mypy_where_it_is_to_raise_exceptions(project: Project) -> None:
+    project.configure(plugins="plugin_breaking.py, moonxi.mypy_plugin")
+    project.write(plugin_breaking=BREAKING.replace("PLACES", "hooks.checked"), program=PROGRAM)
+    done = project.run()
+    assert done.returncode == 2
     assert "RuntimeError: broken for a test" in done.stdout + done.stderr
 
 

@@ -205,7 +205,7 @@ def test_the_layers_are_listed_in_the_summary() -> None:
         nn.Embedding.init(9, 4, like=like, key=key),
         nn.LayerNorm.init(4, like=like),
         nn.RMSNorm.init(4, like=like),
-        nn.Bilinear.init(4, 4, 2, like=like, key=key),
+        nn.Bilinear.init(4, 4, 2, like=like, key=mx.Key(1)),
         (nn.Gelu(), nn.Lambda(nn.mish)),
     )
     assert model.summary() == dedent("""

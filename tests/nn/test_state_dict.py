@@ -50,14 +50,14 @@ class Net[T: mx.ImageModelTensor](nn.Module[T]):
 
 
 def net(hidden: int = 5) -> Net[NpArray[F64]]:
-    like, key = mx.numpy(F64), mx.Key(0)
+    like, keys = mx.numpy(F64), mx.Key(0).split(3)
     return Net(
-        nn.Conv2d.init(2, 3, 3, like=like, key=key, padding=1),
+        nn.Conv2d.init(2, 3, 3, like=like, key=keys[0], padding=1),
         nn.BatchNorm2d.init(3, like=like),
         Head(
-            nn.Linear.init(48, hidden, like=like, key=key),
+            nn.Linear.init(48, hidden, like=like, key=keys[1]),
             nn.LayerNorm.init(hidden, like=like),
-            (nn.Linear.init(hidden, 4, like=like, key=key, bias=False),),
+            (nn.Linear.init(hidden, 4, like=like, key=keys[2], bias=False),),
         ),
     )
 

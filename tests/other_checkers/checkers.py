@@ -1,10 +1,11 @@
-"""Type checkers that do not know moonxi's plugin, as a user runs them, on files of this checkout."""
+"""Type checkers that do not know moonxi's plugin, as a user runs them, on files of this checkout; and what mypy itself
+says beside the plugin."""
 
 import json
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,14 +57,29 @@ def pyrefly(*files: Path) -> list[Found]:
     ]
 
 
+def mypy(*files: Path) -> list[Found]:
+    """What mypy reports of these files, without the plugin's own codes.
+
+    Without the plugin it says the same, but takes minutes for some files: docs/other-checkers.md."""
+    suite = CHECKOUT / "typecheck_tests"
+    options = ("--config-file", suite / "mypy.ini", "--cache-dir", suite / ".mypy_cache", "--output", "json")
+    with_moonxi = {"PYTHONPATH": str(CHECKOUT), "MYPYPATH": str(CHECKOUT)}
+    errors = map(json.loads, filter(None, _run("-m", "mypy", *options, *files, settings=with_moonxi).splitlines()))
+    return [
+        Found(_inside(one["file"]), one["line"], one["code"], one["message"])
+        for one in errors
+        if one["severity"] == "error" and not one["code"].startswith("tensor-")
+    ]
+
+
 def versions() -> dict[str, str]:
     """The version of each checker."""
-    return {name: _run("-m", name, "--version").split()[1] for name in ("pyright", "pyrefly")}
+    return {name: _run("-m", name, "--version").split()[1] for name in ("mypy", "pyright", "pyrefly")}
 
 
-def _run(*arguments: str | Path) -> str:
+def _run(*arguments: str | Path, settings: Mapping[str, str] | None = None) -> str:
     """What Python prints in the checkout; a checker that finds errors exits with 1."""
-    environment = {**os.environ, "PYRIGHT_PYTHON_GLOBAL_NODE": "0"}
+    environment = {**os.environ, "PYRIGHT_PYTHON_GLOBAL_NODE": "0", **(settings or {})}
     command: Sequence[str | Path] = [PYTHON, *arguments]
     done = subprocess.run(command, cwd=CHECKOUT, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode in (0, 1), done.stdout + done.stderr

@@ -50,6 +50,7 @@ def reports() -> dict[str, list[Found]]:
     files = [*sorted((coverage.SUITE / "cases").glob("*.py")), *coverage.generated()]
     version = checkers.versions()
     return {
+        f"mypy {version['mypy']} by itself": checkers.mypy(*files),
         f"pyright {version['pyright']}": checkers.pyright(*files),
         f"pyrefly {version['pyrefly']}": checkers.pyrefly(*files),
     }

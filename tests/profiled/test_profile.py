@@ -362,9 +362,9 @@ def test_it_shows_what_it_wraps() -> None:
 def test_the_trace_says_in_which_layer_an_operation_was_computed(tmp_path: Path) -> None:
     times = Profile()
     like = profile(numpy(F64), into=times)
-    key = mx.Key(0)
+    key, inner = mx.Key(0).split(2)
     model = nn.Sequential(
-        nn.Linear.init(3, 4, like=like, key=key), nn.Relu(), nn.Sequential(nn.Linear.init(4, 2, like=like, key=key))
+        nn.Linear.init(3, 4, like=like, key=key), nn.Relu(), nn.Sequential(nn.Linear.init(4, 2, like=like, key=inner))
     )
 
     def loss[T: mx.MlpTensor](model: nn.Sequential[T], batch: Paired[T], mode: mx.Mode) -> T:

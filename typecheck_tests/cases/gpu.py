@@ -22,7 +22,7 @@ def right_tf32() -> None:
 
 
 def wrong_device() -> None:
-    mx.gpu(F32, device="cuda")  # E: [call-overload]
+    mx.gpu(F32, device="cuda")  # E: [arg-type] expected "int"
 
 
 def right_device() -> None:

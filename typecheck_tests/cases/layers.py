@@ -85,10 +85,10 @@ def right_weight_and_bias() -> None:
     assert nn.Linear(mx.numpy().ones((3, 2)), mx.numpy().zeros((2,))).inputs == 3
 
 
-def wrong_layers_of_two_backends(key: mx.Key) -> None:
+def wrong_layers_of_two_backends(key: mx.Key, other: mx.Key) -> None:
     Perceptron(  # E: [misc] # E: [tensor-mix] "Perceptron" mixes tensor classes for T: NpArray[F32] (hidden)
         nn.Linear.init(3, 8, like=mx.numpy(), key=key),
-        nn.Linear.init(8, 2, like=mx.gpu(), key=key),
+        nn.Linear.init(8, 2, like=mx.gpu(), key=other),
     )
 
 

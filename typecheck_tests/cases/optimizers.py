@@ -148,7 +148,7 @@ def loss[T: mx.MlpTensor](network: nn.Linear[T], batch: Labelled[T], mode: nn.Mo
 
 
 def wrong_average_as_the_optimizer(network: nn.Linear[Host]) -> None:
-    mx.Trainer(network, loss, optim.Ema(), key=mx.Key(0))  # E: [call-overload]
+    mx.Trainer(network, loss, optim.Ema(), key=mx.Key(0))  # E: [arg-type] Argument 3 to "Trainer"
 
 
 def right_average_as_the_optimizer() -> None:

@@ -73,7 +73,7 @@ def right_element_type() -> None:
 
 
 def wrong_profile(host: Host) -> None:
-    mx.profile(host)  # E: [call-overload]
+    mx.profile(host)  # E: [call-arg] Missing named argument "into"
 
 
 def right_profile() -> None:

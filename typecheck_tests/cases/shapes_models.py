@@ -53,13 +53,13 @@ def wrong_sequential_of_images() -> None:
         conv,
         nn.MaxPool2d(2),
         nn.Flatten(),
-        nn.Linear.init(7, 10, like=LIKE, key=KEY),
+        nn.Linear.init(7, 10, like=LIKE, key=mx.Key(1)),
     )
 
 
 def right_sequential_of_images() -> None:
     conv = nn.Conv2d.init(1, 8, 3, like=LIKE, key=KEY, padding=1)
-    model = nn.Sequential(conv, nn.MaxPool2d(2), nn.Flatten(), nn.Linear.init(8 * 14 * 14, 10, like=LIKE, key=KEY))
+    model = nn.Sequential(conv, nn.MaxPool2d(2), nn.Flatten(), linear(8 * 14 * 14, 10))
     assert model.forward(ones(2, 1, 28, 28), nn.Eval()).shape == (2, 10)
 
 
@@ -136,8 +136,8 @@ class Narrowed[T: mx.MlpTensor](nn.Module[T]):
     @classmethod
     def init(cls, width: int, *, like: T, key: mx.Key) -> "Narrowed[T]":
         return cls(  # E: [tensor-shape] "Narrowed"
-            nn.Linear.init(784, width, like=like, key=key),
-            nn.Linear.init(2 * width, 10, like=like, key=key),
+            nn.Linear.init(784, width, like=like, key=key.fold(1)),
+            nn.Linear.init(2 * width, 10, like=like, key=key.fold(2)),
         )
 
     def forward(self, x: Float[T, "batch 784"], mode: nn.Mode | None = None, /) -> Float[T, "batch 10"]:
@@ -242,8 +242,9 @@ class Fixed[T: mx.MlpTensor](nn.Module[T]):
 
     @classmethod
     def init(cls, width: int, *, like: T, key: mx.Key) -> "Fixed[T]":
-        first = nn.Linear.init(6, width, like=like, key=key)
-        return cls(first, nn.Linear.init(12, 3, like=like, key=key))  # E: [tensor-shape] works for width = 12 only
+        first, second = key.split(2)
+        hidden = nn.Linear.init(6, width, like=like, key=first)
+        return cls(hidden, nn.Linear.init(12, 3, like=like, key=second))  # E: [tensor-shape] works for width = 12 only
 
     def forward(self, x: Float[T, "batch 6"], mode: nn.Mode | None = None, /) -> Float[T, "batch 3"]:
         return self.second.forward(self.first.forward(x))

@@ -206,7 +206,7 @@ def right_scores_beside_a_loss() -> None:
 
 
 def wrong_class_of_an_optimizer(network: nn.Linear[Host]) -> None:
-    mx.Trainer(network, loss, optim.Sgd, key=mx.Key(5))  # E: [call-overload]
+    mx.Trainer(network, loss, optim.Sgd, key=mx.Key(5))  # E: [arg-type] Argument 3 to "Trainer"
 
 
 def right_class_of_an_optimizer() -> None:
@@ -427,7 +427,7 @@ def right_data_set_without_a_loader() -> None:
 
 
 def wrong_trainer_without_a_key(network: nn.Linear[Host]) -> None:
-    mx.Trainer(network, loss, optim.Sgd(lr=0.1))  # E: [call-overload]
+    mx.Trainer(network, loss, optim.Sgd(lr=0.1))  # E: [call-arg] Missing named argument "key" for "Trainer"
 
 
 def right_trainer_without_a_key() -> None:
@@ -435,13 +435,47 @@ def right_trainer_without_a_key() -> None:
 
 
 def wrong_pass_names_to_compile_a_trainer(network: nn.Linear[Host]) -> None:
-    mx.Trainer(network, loss, mx.Sgd(lr=0.1), key=mx.Key(0), compile="fusion")  # E: [call-overload]
+    mx.Trainer(network, loss, mx.Sgd(lr=0.1), key=mx.Key(0), compile="fusion")  # E: [arg-type] "compile"
 
 
 def right_pass_names_to_compile_a_trainer() -> None:
     trainer = mx.Trainer(model(), loss, mx.Sgd(lr=0.1), key=mx.Key(0), compile=True)
     assert trainer.step(batch())["loss"] > 0.0
     assert len(trainer.compile_reports()["update"].traces) == 1
+
+
+def wrong_rate_in_place_of_the_optimizer(network: nn.Linear[Host]) -> None:
+    trainer = mx.Trainer(network, loss, 0.1, key=mx.Key(0))  # E: [arg-type] Argument 3 to "Trainer"
+    trainer.step(batch())
+
+
+def right_rate_in_place_of_the_optimizer() -> None:
+    trainer = mx.Trainer(model(), loss, optim.Sgd(lr=0.1), key=mx.Key(0))
+    trainer.step(batch())
+
+
+def wrong_loss_and_optimizer_exchanged(network: nn.Linear[Host]) -> None:
+    mx.Trainer(network, optim.Adam(lr=0.1), loss, key=mx.Key(1))  # E: [arg-type] Argument 3 to "Trainer"
+
+
+def right_loss_and_optimizer_exchanged() -> None:
+    assert mx.Trainer(model(), loss, optim.Adam(lr=0.1), key=mx.Key(1)).steps == 0
+
+
+def wrong_seed_in_place_of_a_key(network: nn.Linear[Host]) -> None:
+    mx.Trainer(network, loss, optim.Lion(lr=1e-4), key=5)  # E: [arg-type] Argument "key" to "Trainer"
+
+
+def right_seed_in_place_of_a_key() -> None:
+    assert mx.Trainer(model(), loss, optim.Lion(lr=1e-4), key=mx.Key(5)).steps == 0
+
+
+def wrong_name_of_an_option(network: nn.Linear[Host]) -> None:
+    mx.Trainer(network, loss, optim.Sgd(lr=0.2), key=mx.Key(2), compiled=True)  # E: [call-arg] did you mean "compile"?
+
+
+def right_name_of_an_option() -> None:
+    assert mx.Trainer(model(), loss, optim.Sgd(lr=0.2), key=mx.Key(2), compile=True).steps == 0
 
 
 def wrong_host_batches_for_a_model_on_the_device(network: nn.Linear[Device], data: DataLoader[Labelled[Host]]) -> None:

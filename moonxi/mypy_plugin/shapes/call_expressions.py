@@ -34,6 +34,7 @@ from moonxi.mypy_plugin.shapes.objects import Object, is_settled, is_tensor, met
 from moonxi.mypy_plugin.shapes.operations import called
 from moonxi.mypy_plugin.shapes.reporting import report_meeting, report_mixing, reported
 from moonxi.mypy_plugin.shapes.run import Run
+from moonxi.mypy_plugin.shapes.scalar_losses import check_given
 from moonxi.mypy_plugin.shapes.values import (
     TENSOR,
     UNKNOWN,
@@ -58,6 +59,7 @@ def call_expression(run: Run, node: CallExpr) -> object:
     written = zip(node.arg_kinds, node.arg_names, node.args, strict=True)
     arguments = [Argument(kind, name, run.around.evaluate(run, one), one) for kind, name, one in written]
     definition = _definition(callee)
+    check_given(run, getattr(definition, "fullname", ""), arguments)
     if not isinstance(callee, MemberExpr):
         own = run.around.evaluate(run, callee) if not isinstance(definition, FuncDef | OverloadedFuncDef) else None
         definition = own if isinstance(own, TypeInfo) else definition

@@ -13,11 +13,13 @@ from moonxi.mypy_plugin.messages import TENSOR_BROADCAST
 from moonxi.mypy_plugin.shapes.arguments import Argument, Given, given, parameter_names
 from moonxi.mypy_plugin.shapes.attached import attached, declared
 from moonxi.mypy_plugin.shapes.classes import axis_of_softmax
+from moonxi.mypy_plugin.shapes.equations import is_nameless
 from moonxi.mypy_plugin.shapes.functions import is_at_hand, looked_into
 from moonxi.mypy_plugin.shapes.layers import fields_of_init, result_of_forward
 from moonxi.mypy_plugin.shapes.objects import Maker, Object, is_frozen
 from moonxi.mypy_plugin.shapes.run import Run
 from moonxi.mypy_plugin.shapes.values import TENSOR, UNKNOWN, Each, Function, is_known, shape_of
+from moonxi.shape_tensor import ShapeTensor
 from moonxi.shapes.specification import Names, fits, read
 
 _BRACES = re.compile(r"\{([^{}]+)\}")
@@ -52,8 +54,21 @@ def call(
         body = Function(function, receiver if bound else None, outside or {})
         seen = looked_into(run, body, found, written, name, complete=complete)
         _check_result(run, maker, function, seen, written, name)
-        return seen if _is_open(result) and seen is not UNKNOWN else result
+        return _closer(run, result, seen) if _is_open(result) else result
     return result
+
+
+def _closer(run: Run, annotated: object, seen: object) -> object:
+    """What the body of a function tells of its result; of a size unknown to it, what the annotation does."""
+    if isinstance(annotated, tuple) and isinstance(seen, tuple) and len(annotated) == len(seen):
+        return tuple(_closer(run, one, other) for one, other in zip(annotated, seen, strict=True))
+    if not isinstance(annotated, ShapeTensor) or not isinstance(seen, ShapeTensor):
+        return annotated if seen is UNKNOWN else seen
+    stated, found = run.equations.shape(annotated.shape), run.equations.shape(seen.shape)
+    if len(stated) != len(found):
+        return seen
+    shape = (one if is_nameless(other) else other for one, other in zip(stated, found, strict=True))
+    return ShapeTensor(tuple(shape), seen.dtype)
 
 
 def _check_result(run: Run, maker: Maker, function: FuncDef, seen: object, written: Context, name: str) -> None:
@@ -126,7 +141,7 @@ def problem(run: Run, maker: Maker, text: str, value: object) -> str | None:
     run.equations.forget(before)
     bound = Names({name: run.equations.size(size) for name, size in maker.names.sizes.items()}, maker.names.several)
     parts = [str(bound)] if str(bound) else []
-    parts += [f"{formula} = {size}" for formula, size in _formulas(text, maker)]
+    parts += [f"{formula} = {size}" for formula, size in _formulas(text, maker) if str(size) != formula]
     where = f" with {', '.join(parts)}" if parts else ""
     return f'{shapes.show(shape)}: annotated "{text.strip()}"{where}'
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from contextlib import suppress
 
-from mypy.nodes import ARG_STAR, ARG_STAR2, FuncDef
+from mypy.nodes import ARG_STAR, ARG_STAR2, FuncDef, IntExpr
 from mypy.types import CallableType, Instance, Type, get_proper_type
 
 from moonxi.dims import Size
@@ -78,6 +78,11 @@ def _arguments(run: Run, function: FuncDef, typ: CallableType) -> None:
     run.equations.keep_apart(argument(name) for name in integers)
     defaults = {parameter.variable.name for parameter, _, kind in parameters if kind.is_optional()}
     run.free = frozenset(integers) - defaults
+    run.defaults = {
+        one.variable.name: one.initializer.value
+        for one in function.arguments
+        if one.variable.name in integers and isinstance(one.initializer, IntExpr)
+    }
     for parameter, declared_type, _ in parameters:
         name = parameter.variable.name
         if name not in run.values:

@@ -50,7 +50,7 @@ def examined(run: Run, new: Object, written: Expression) -> None:
             run.report(f'"{name}": its {_FORWARD} (line {context.line}) with these fields: {message}', written, code)
             return
     if not found[0] and None not in only:
-        run.report(f'"{name}": its {_FORWARD} with these fields works for {only[0]} only', written)
+        run.report(f'"{name}": its {_FORWARD} with these fields works for {only[0]}', written)
 
 
 def forwarded(run: Run, model: Object, arguments: Sequence[Argument], written: Expression) -> object:
@@ -136,8 +136,9 @@ def _errors(run: Run, new: Object, function: FuncDef, typ: CallableType, rank: i
         if item.several and item.text:
             several = tuple(run.equations.fresh() for _ in range(rank))
             child.maker.names.several.setdefault(item.text, several)
-    brought = first_names(typ) - names_of_fields(new.info)
-    child.maker.size = lambda name: named(name) if name in brought else run.equations.fresh()
+    own = names_of_fields(new.info)
+    brought = first_names(typ) - own
+    child.maker.size = lambda name: named(name) if name in brought else run.equations.fresh(name)
     values: dict[str, object] = {}
     child.maker.arguments["self"] = new
     for place, parameter in enumerate(function.arguments):
@@ -147,6 +148,7 @@ def _errors(run: Run, new: Object, function: FuncDef, typ: CallableType, rank: i
         value = new if place == 0 else UNKNOWN if starred else child.maker.value(typ.arg_types[place], path)
         child.maker.arguments[name] = values[name] = value
         child.annotate(value, attached(typ.arg_types[place]) if place else None)
+    run.equations.keep_apart(size for name, size in child.maker.names.sizes.items() if name not in own)
     child.values = values
     with suppress(Stop):
         run.around.execute(child, function.body.body)
@@ -154,14 +156,17 @@ def _errors(run: Run, new: Object, function: FuncDef, typ: CallableType, rank: i
 
 
 def _single_value(run: Run, known: Mapping[str, Size], typ: CallableType) -> str | None:
-    """An argument of the function, without a default, that would have to be one number which no annotation states."""
+    """An argument of the function that would have to be one number: not its default, or, if it has none, a number which
+    no annotation states."""
     written = {item.text for text in texts([*typ.arg_types, typ.ret_type]) for item in items(text)}
     for name, size in run.equations.known().items():
-        free = name.strip("{}") in run.free and name == str(argument(name.strip("{}")))
-        if not free or name in known or name in run.equations.excused:
+        integer = name.strip("{}")
+        if name != str(argument(integer)) or name in known or not isinstance(size, int):
             continue
-        if isinstance(size, int) and str(size) not in written:
-            return f"{name.strip('{}')} = {size}"
+        if run.defaults.get(integer, size) != size:
+            return f"{integer} = {size} only, and its default is {run.defaults[integer]}"
+        if integer in run.free and name not in run.equations.excused and str(size) not in written:
+            return f"{integer} = {size} only"
     return None
 
 

@@ -31,9 +31,9 @@ _EITHER = "?~"
 _PATH = re.compile(r"\{?[\w.\[\]]+\}?")
 
 
-def fresh() -> Size:
-    """A size of which nothing is known."""
-    return size_of(f"?{next(_NUMBERS)}")
+def fresh(called: str = "") -> Size:
+    """A size of which nothing is known; errors call it by the name."""
+    return size_of(f"?{next(_NUMBERS)}{called}")
 
 
 def either(left: Size, right: Size) -> Size:
@@ -72,10 +72,12 @@ def is_argument(size: Size) -> bool:
 def settled(size: Size) -> Size | None:
     """The size with names in place of unknowns that stand for one thing, as the integer ``heads`` that a function is
     given or the width of a layer; None of one that nothing has named."""
-    names = unknowns(size)
-    if any(name.startswith("?") for name in names):
-        return None
-    return substitute(size, {name: named(name) for name in names})
+    return None if is_nameless(size) else substitute(size, {name: named(name) for name in unknowns(size)})
+
+
+def is_nameless(size: Size) -> bool:
+    """Whether a size depends on one of which nothing is known, not even what it is called."""
+    return any(name.startswith("?") for name in unknowns(size))
 
 
 def certainly_differ(left: Size, right: Size) -> bool:

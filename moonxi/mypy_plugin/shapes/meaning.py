@@ -21,7 +21,7 @@ def meets_itself(left: Sizes, right: Sizes, result: Sizes) -> str | None:
         if _is_told(size) and 1 < result.count(size) > max(left.count(size), right.count(size)):
             return f"{given} give {shapes.show(result)}, {size} with itself; {_ADVICE}"
     longer, shorter = (left, right) if len(left) > len(right) else (right, left)
-    if len(longer) == len(shorter) + 1 and longer[:-1] == shorter:
+    if shorter and len(longer) == len(shorter) + 1 and longer[:-1] == shorter:
         last, size = longer[-1], shorter[-1]
         if _is_of_a_layer(last) and (_is_name(size) or (_is_of_a_layer(size) and _owner(size) != _owner(last))):
             return f"{given} fit only if {last} is 1, and then give {size} with itself; {_ADVICE}"

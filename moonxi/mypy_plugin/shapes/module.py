@@ -4,7 +4,18 @@ from collections.abc import Iterable
 from contextlib import suppress
 
 from mypy.checker import TypeChecker
-from mypy.nodes import ClassDef, Decorator, FuncDef, GlobalDecl, MypyFile, OverloadedFuncDef, Statement
+from mypy.nodes import (
+    CallExpr,
+    ClassDef,
+    Decorator,
+    FuncDef,
+    GlobalDecl,
+    MemberExpr,
+    MypyFile,
+    NameExpr,
+    OverloadedFuncDef,
+    Statement,
+)
 
 from moonxi.mypy_plugin.messages import SHAPE_CODES
 from moonxi.mypy_plugin.shapes.bindings import changes
@@ -30,6 +41,7 @@ class Module:
     def __init__(self, checker: TypeChecker) -> None:
         self.tree: MypyFile = checker.tree
         self._alone: dict[FuncDef, set[Place]] = {}
+        self._called: frozenset[str] | None = None
         self._outside: dict[str, object] = {}
         self._errors: Found | None = self._run() if _is_wanted(checker) else None
 
@@ -65,7 +77,9 @@ class Module:
         return run.errors
 
     def _around(self, *, inner: bool) -> Surroundings:
-        around = Surroundings(self.tree.fullname, run_block, evaluated, self._outside, self._places)
+        around = Surroundings(
+            self.tree.fullname, run_block, evaluated, self._outside, self._places, is_called=self._is_called
+        )
         if inner:
             around.define = self._define
         return around
@@ -81,6 +95,12 @@ class Module:
             self._alone[function] = set()
             self._alone[function] = set(errors_of(self._around(inner=False), function))
         return self._alone[function]
+
+    def _is_called(self, function: str) -> bool:
+        if self._called is None:
+            calls = (one.callee for one in walked(self.tree.defs) if isinstance(one, CallExpr))
+            self._called = frozenset(one.name for one in calls if isinstance(one, NameExpr | MemberExpr))
+        return function in self._called
 
     def _report(self, checker: TypeChecker, errors: Found) -> None:
         for context, message, code in errors.values():

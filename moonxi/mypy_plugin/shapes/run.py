@@ -1,7 +1,7 @@
 """What one run over a function knows and finds."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -16,7 +16,7 @@ from moonxi.mypy_plugin.shapes.objects import Maker
 from moonxi.mypy_plugin.shapes.suspicions import Place, Suspicions
 from moonxi.mypy_plugin.shapes.values import UNKNOWN, Grown, joined
 
-_UNNAMED = re.compile(r"\?~?\d+")
+_UNNAMED = re.compile(r"\?~?\d+(?P<name>[A-Za-z_]\w*)?")
 _MOST = 4000  # statements in one check, those of the functions that it looks into among them
 _DEEPEST = 6  # functions within functions
 
@@ -43,6 +43,8 @@ class Surroundings:
     """Where a function is wrong whatever it is given: that is said there, and not where it is called."""
     define: Callable[["Run", FuncDef, dict[str, object]], None] = lambda run, function, outside: None
     """Checks a function within a function, with the names around it."""
+    is_called: Callable[[str], bool] = lambda function: False
+    """Whether there is a call of the function of that name in the file."""
     steps: int = 0
 
     def step(self) -> None:
@@ -77,6 +79,8 @@ class Run:
     """Local names of lists that are changed somewhere."""
     free: frozenset[str] = frozenset()
     """Integers that the function is given, and of which nothing is written: no default."""
+    defaults: Mapping[str, int] = field(default_factory=dict)
+    """Integers that the function is given where a call leaves them out."""
     certain: bool = False
     """Whether to report only what is wrong whichever branches are taken."""
     _kept: list[object] = field(default_factory=list)
@@ -117,7 +121,7 @@ class Run:
         """An error at a place, of which the first is told."""
         where = place.line, place.column
         if not self._quiet and not (self.certain and self._branches) and (where, code) not in self.suspicions.cleared:
-            readable = _UNNAMED.sub("_", message)
+            readable = _UNNAMED.sub(lambda found: found["name"] or "_", message)
             self.errors.setdefault(where, (place, readable, code))
 
     def suspect(self, value: object, message: str, place: Context, code: ErrorCode) -> None:

@@ -43,6 +43,7 @@ from moonxi.mypy_plugin.shapes.loops import run_for, run_while
 from moonxi.mypy_plugin.shapes.marker import is_mark
 from moonxi.mypy_plugin.shapes.objects import Maker
 from moonxi.mypy_plugin.shapes.run import Run
+from moonxi.mypy_plugin.shapes.scalar_losses import check_result
 from moonxi.mypy_plugin.shapes.targets import bind
 from moonxi.mypy_plugin.shapes.values import UNKNOWN, Function, joined, shape_of
 
@@ -69,6 +70,7 @@ def _ends(run: Run, node: Statement) -> bool:
             if run.returns is not None:
                 run.returns.append(value)
             returned(run, value, run.result, node)
+            check_result(run, value, node)
             return True
         case AssertStmt():
             return decided(run, node.expr) is False
