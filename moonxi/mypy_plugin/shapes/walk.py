@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from mypy.nodes import Expression, MemberExpr, NameExpr, Node, Statement
+from mypy.nodes import AssignmentStmt, Expression, MemberExpr, NameExpr, Node, Statement
 from mypy.patterns import Pattern
 
 
@@ -17,6 +17,8 @@ def walked(nodes: Iterable[Node]) -> Iterator[Node]:
                 continue
             case MemberExpr():
                 left.append(node.expr)
+            case AssignmentStmt():  # whose names for patterns have a mistake in mypy 2.4: "rvalues"
+                left += [*node.lvalues, node.rvalue]
             case _:
                 for name in getattr(node, "__match_args__", ()):
                     left.extend(_parts(getattr(node, name, None)))
