@@ -10,7 +10,7 @@ from moonxi.compiled import CompileReport
 from moonxi.errors import OptionError
 from moonxi.json_fields import Json
 from moonxi.key import Key
-from moonxi.nn import check_writable, save
+from moonxi.nn import Mode, check_writable, save
 from moonxi.optim import Ema, EmaState, MlpOptimizer, Optimizer, OptimizerState, Predicate, mean_gradients
 from moonxi.settings import flags, whole
 from moonxi.train.batches import Batches, BatchOf, Loss, Settings, TrainableModel
@@ -66,7 +66,18 @@ class Trainer[T: Tensor, M, B]:
     def __init__[U: Tensor, G: Tensor, N, LossModel, LossBatch](
         self: "Trainer[U, N, BatchOf[U, G, LossBatch]]",
         model: TrainableModel[U, G, N, LossModel],
-        loss: Loss[LossModel, LossBatch, G],
+        loss: Callable[[LossModel, LossBatch, Mode], G],
+        optimizer: Optimizer,
+        /,
+        *,
+        variable: Callable[[U], G],
+        **settings: Unpack[Settings],
+    ) -> None: ...
+    @overload
+    def __init__[U: Tensor, G: Tensor, N, LossModel, LossBatch](
+        self: "Trainer[U, N, BatchOf[U, G, LossBatch]]",
+        model: TrainableModel[U, G, N, LossModel],
+        loss: Callable[[LossModel, LossBatch, Mode], tuple[G, Mapping[str, G]]],
         optimizer: Optimizer,
         /,
         *,
