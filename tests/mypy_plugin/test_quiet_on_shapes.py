@@ -181,7 +181,7 @@ class Net[T: mx.MlpTensor](nn.Module[T]):
     @classmethod
     def init(cls, inputs: int, outputs: int, *, like: T, key: mx.Key) -> "Net[T]":
         hidden = nn.Linear.init(inputs, 32, like=like, key=key)
-        return cls(hidden, nn.Linear.init(32, outputs, like=like, key=key))
+        return cls(hidden, nn.Linear.init(32, outputs, like=like, key=key.fold(1)))
 
     def forward(self, x: Float[T, "batch 784"]) -> Float[T, "batch 10"]:
         return self.out.forward(self.hidden.forward(x))
@@ -194,7 +194,7 @@ class Block[T: mx.MlpTensor](nn.Module[T]):
 
     @classmethod
     def init(cls, inputs: int, outputs: int, *, like: T, key: mx.Key) -> "Block[T]":
-        shortcut = None if inputs == outputs else nn.Linear.init(inputs, outputs, like=like, key=key)
+        shortcut = None if inputs == outputs else nn.Linear.init(inputs, outputs, like=like, key=key.fold(1))
         return cls(nn.Linear.init(inputs, outputs, like=like, key=key), shortcut)
 
     def forward(self, x: Float[T, "batch {self.body.inputs}"]) -> Float[T, "batch {self.body.outputs}"]:

@@ -51,7 +51,7 @@ def again(x: Rows) -> Float[Host, "n"]:
 
 def main() -> None:
     like, key = mx.numpy(), mx.Key(0)
-    nn.Sequential(nn.Linear.init(4, 8, like=like, key=key), nn.Linear.init(9, 2, like=like, key=key))
+    nn.Sequential(nn.Linear.init(4, 8, like=like, key=key), nn.Linear.init(9, 2, like=like, key=mx.Key(1)))
 
 
 TABLE = mx.numpy().ones((3, 4))
