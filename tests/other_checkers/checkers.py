@@ -62,7 +62,8 @@ def mypy(*files: Path) -> list[Found]:
 
     Without the plugin it says the same, but takes minutes for some files: docs/other-checkers.md."""
     suite = CHECKOUT / "typecheck_tests"
-    options = ("--config-file", suite / "mypy.ini", "--cache-dir", CHECKOUT / ".mypy_cache" / "must_fail", "--output", "json")
+    cache = CHECKOUT / ".mypy_cache" / "must_fail"
+    options = ("--config-file", suite / "mypy.ini", "--cache-dir", cache, "--output", "json")
     with_moonxi = {"PYTHONPATH": str(CHECKOUT), "MYPYPATH": str(CHECKOUT)}
     errors = map(json.loads, filter(None, _run("-m", "mypy", *options, *files, settings=with_moonxi).splitlines()))
     return [
