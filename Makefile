@@ -41,7 +41,7 @@ pytest: $(VENV)/.installed-dev
 	$(python) -m pytest -n $(JOBS) -m 'not slow and not gpu' $(ARGS)
 
 test-slow: $(VENV)/.installed-checkers
-	$(python) -m pytest -n $(JOBS) --dist loadgroup -m 'slow and not gpu' $(ARGS)
+	$(python) -m pytest -n $(JOBS) --dist loadfile -m 'slow and not gpu' $(ARGS)
 
 benchmark-mlp: $(VENV)/.installed
 	$(python) -m benchmarks.mlp $(ARGS)

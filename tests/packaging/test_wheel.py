@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-# In one of the processes that share the tests: the environments are made once.
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("wheel")]
+pytestmark = pytest.mark.slow
 
 CHECKOUT = Path(__file__).parents[2]
 GATED = CHECKOUT / "examples" / "gated_project"
