@@ -135,6 +135,14 @@ def synchronize(value: Any = None) -> None:
     runtime.deviceSynchronize()
 
 
+def free_bytes() -> int:
+    """Memory of the device that nobody has."""
+    from cupy.cuda import runtime
+
+    free: int = runtime.memGetInfo()[0]
+    return free
+
+
 def timed(step: Step, count: int, at_once: int = 1) -> float:
     """Milliseconds a step."""
     calls, value = max(1, count // at_once), None
@@ -169,10 +177,14 @@ def rows(chosen: argparse.Namespace) -> Iterator[dict[str, Any]]:
                 torch: Any = import_module("torch")
                 torch.backends.cudnn.benchmark = chosen.autotune
                 torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = precision == "tf32"
+            free = free_bytes()
             task = WORKLOADS[workload](precision, autotune=chosen.autotune)
+            if not chosen.systems[0].startswith("moonxi"):  # others have a model and batches of their own
+                free = free_bytes()
             found = list(prepared(chosen.systems, task))
             count, calls = COUNTS[workload], [(step, AT_ONCE.get(name, 1)) for name, step, _ in found]
             times = [[timed(step, count, at_once) for step, at_once in calls] for _ in range(chosen.rounds)]
+            taken = (free - free_bytes()) / 2**20
             for (name, _, losses), column in zip(found, zip(*times, strict=True), strict=True):
                 row = {
                     "workload": workload,
@@ -183,7 +195,7 @@ def rows(chosen: argparse.Namespace) -> Iterator[dict[str, Any]]:
                     "ms_max": round(max(column), 4),
                     "steps_at_a_call": AT_ONCE.get(name, 1),
                     "losses": losses,
-                }
+                } | ({"memory_mib": round(taken)} if chosen.memory else {})
                 print(" ".join(f"{key}={value}" for key, value in row.items()), flush=True)
                 yield row
 
@@ -213,8 +225,15 @@ def main() -> None:
     parser.add_argument("--systems", nargs="+", choices=list(SYSTEMS), default=list(SYSTEMS))
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--autotune", action="store_true", help="both try plans for each convolution first")
+    parser.add_argument(
+        "--memory",
+        action="store_true",
+        help="also the memory of the device that a system has taken by then: give one system, workload and precision",
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers there")
     chosen = parser.parse_args()
+    if chosen.memory and max(map(len, (chosen.systems, chosen.workloads, chosen.precisions))) > 1:
+        parser.error("--memory: what a process has taken is that of one system, workload and precision")
     found: dict[str, Any] = {"versions": versions(), "autotune": chosen.autotune, "rows": []}
     for row in rows(chosen):
         found["rows"].append(row)
