@@ -1,6 +1,6 @@
 """What a replay copies before its graph runs, and what stays where it is."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -8,9 +8,10 @@ import pytest
 
 import moonxi as mx
 from moonxi import optim
-from moonxi.backends.cupy import GpuTensor
+from moonxi.backends.cupy import GpuTensor, recording
 from moonxi.backends.cupy.device import Device, Kernels
-from moonxi.backends.cupy.memory import Space
+from moonxi.backends.cupy.lease import Slot, hand_on
+from moonxi.backends.cupy.memory import DeviceArray, Space
 from moonxi.compiled import compile_report
 from moonxi.dtypes import F32
 from tests.backends import gpu_sample
@@ -153,3 +154,22 @@ def test_nothing_that_goes_on_is_copied_in_the_training_of_a_residual_network(
         del value
     assert np.isfinite(losses).all()
     assert compile_report(compiled).traces[0].replays == 7
+
+
+def test_what_a_step_gives_is_computed_where_it_is_given_out(gpu: Gpu, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The graph has no copies at its end, of weights, momentum, running statistics or the loss."""
+    places: list[tuple[int, int]] = []
+
+    def handed_on(results: Sequence[tuple[DeviceArray, Slot]]) -> None:
+        places.extend((data.pointer, slot.array.pointer) for data, slot in results)
+        hand_on(results)
+
+    monkeypatch.setattr(recording, "hand_on", handed_on)
+    model, batch = gpu_sample.new_net(gpu), images(gpu, 6, 3, 9, 8)
+    optimizer = optim.Sgd(lr=0.1, momentum=0.9, weight_decay=1e-4, clip_norm=1.0)
+    compiled = mx.compile(gpu_sample.training(gpu_sample.loss, optimizer, None))
+    state = optimizer.init(model)
+    for _ in range(2):
+        model, state, _ = compiled(model, state, batch, mx.Key(0))
+    assert len(places) > 3 * len(model.parameters())
+    assert [found for found, wanted in places if found != wanted] == []

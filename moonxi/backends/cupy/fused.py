@@ -5,7 +5,7 @@ from functools import lru_cache
 from struct import pack
 from typing import NamedTuple
 
-from moonxi.backends.cupy import formula_source, sources
+from moonxi.backends.cupy import cublas, formula_source, sources
 from moonxi.backends.cupy.device import Kernels
 from moonxi.backends.cupy.layouts import Strides, ordered
 from moonxi.backends.cupy.memory import DeviceArray, Space
@@ -75,7 +75,7 @@ def _fused(space: Space, formula: Formula, members: Sequence[Sequence[DeviceArra
     laid = [_laid(spaces, whole, given) for given in members]  # held until the launch
     first = whole[0]
     likes = [operands[first] for operands in laid]
-    made = [where.likes(likes) for where in results]
+    made = _new(results, likes)
     words = [[x.pointer for x in operands] for operands in laid]
     addresses = 0
     for own in words:
@@ -105,6 +105,15 @@ def _fused(space: Space, formula: Formula, members: Sequence[Sequence[DeviceArra
         return singles
     columns = [*made, *(singles[number::sums] for number in range(sums))]
     return [one for row in zip(*columns, strict=True) for one in row]
+
+
+def _new(results: Sequence[Space], likes: Sequence[DeviceArray]) -> Sequence[Sequence[DeviceArray]]:
+    """Memory for each result, one array for each member.
+
+    A recording has memory for what it gives out, and hands it out by size, member by member."""
+    if cublas.recording.value is None:
+        return [where.likes(likes) for where in results]
+    return [*zip(*([where.like(like) for where in results] for like in likes), strict=True)]
 
 
 def _kernels(space: Space, formula: Formula, lanes: int) -> Kernels:
