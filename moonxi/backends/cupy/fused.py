@@ -107,13 +107,14 @@ def _fused(space: Space, formula: Formula, members: Sequence[Sequence[DeviceArra
     return [one for row in zip(*columns, strict=True) for one in row]
 
 
-def _new(results: Sequence[Space], likes: Sequence[DeviceArray]) -> Sequence[Sequence[DeviceArray]]:
+def _new(results: Sequence[Space], likes: Sequence[DeviceArray]) -> list[list[DeviceArray]]:
     """Memory for each result, one array for each member.
 
     A recording has memory for what it gives out, and hands it out by size, member by member."""
     if cublas.recording.value is None:
         return [where.likes(likes) for where in results]
-    return [*zip(*([where.like(like) for where in results] for like in likes), strict=True)]
+    rows = [[where.like(like) for where in results] for like in likes]
+    return [list(column) for column in zip(*rows, strict=True)]
 
 
 def _kernels(space: Space, formula: Formula, lanes: int) -> Kernels:
