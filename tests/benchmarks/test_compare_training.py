@@ -20,6 +20,7 @@ from benchmarks.training_report import Epoch, by_system, summary
 from benchmarks.training_task import CIFAR10, MNIST, Split, Task
 from benchmarks.worker import Worker
 from moonxi.data import DataLoader, mnist
+from tests.examples.program import AS_AT_A_TERMINAL
 
 CHECKOUT = Path(__file__).parents[2]
 TORCH = os.environ.get("MOONXI_TORCH_PYTHON")
@@ -83,7 +84,9 @@ def test_a_run_that_is_stopped_leaves_the_report_of_the_epochs_before(
 ) -> None:
     out, own = tmp_path / "out", tmp_path / "temporary"
     own.mkdir()
-    command = [*COMMAND, "mnist", "--limit", "100", "--epochs", "5000", "--without-eager", "--out", str(out)]
+    program, file = COMMAND
+    options = "mnist --limit 100 --epochs 5000 --without-eager --out".split()
+    command = [program, "-c", AS_AT_A_TERMINAL, file, *options, str(out)]
     with subprocess.Popen(
         command, env=ENVIRONMENT | {"TMPDIR": str(own)}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:

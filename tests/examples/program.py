@@ -9,6 +9,13 @@ from pathlib import Path
 
 CHECKOUT = Path(__file__).parents[2]
 EXAMPLES = CHECKOUT / "examples"
+# SIGINT is ignored from birth in whatever a shell starts in the background; Ctrl-C at a terminal is not.
+AS_AT_A_TERMINAL = """
+import runpy, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+del sys.argv[0]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
 
 
 @dataclass(frozen=True)

@@ -15,16 +15,9 @@ from examples.mnist import Mlp, main
 from moonxi import nn
 from moonxi.data import DataLoader, mnist, read_idx, write_idx
 from moonxi.train import History
-from tests.examples.program import EXAMPLES, Ended, environment, run
+from tests.examples.program import AS_AT_A_TERMINAL, EXAMPLES, Ended, environment, run
 
 MNIST = EXAMPLES / "mnist.py"
-# SIGINT is ignored from birth in whatever a shell starts in the background; Ctrl-C at a terminal is not.
-AS_AT_A_TERMINAL = """
-import runpy, signal, sys
-signal.signal(signal.SIGINT, signal.default_int_handler)
-del sys.argv[0]
-runpy.run_path(sys.argv[0], run_name="__main__")
-"""
 
 
 def trained(*arguments: str | Path, threads: int = 1) -> Ended:
