@@ -85,7 +85,7 @@ def test_a_run_that_is_stopped_leaves_the_report_of_the_epochs_before(
     out, own = tmp_path / "out", tmp_path / "temporary"
     own.mkdir()
     program, file = COMMAND
-    options = "mnist --limit 100 --epochs 5000 --without-eager --out".split()
+    options = ["mnist", "--limit", "100", "--epochs", "5000", "--without-eager", "--out"]
     command = [program, "-c", AS_AT_A_TERMINAL, file, *options, str(out)]
     with subprocess.Popen(
         command, env=ENVIRONMENT | {"TMPDIR": str(own)}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

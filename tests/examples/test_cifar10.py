@@ -15,8 +15,7 @@ from examples.cifar10 import COLUMNS, OneCycle, SmallResNet, main, modern
 from moonxi import nn
 from moonxi.data import Labelled, cifar10
 from tests.data.cifar_files import archive, binary_files, python_files, write
-from tests.examples.program import EXAMPLES, Ended, environment, run
-from tests.examples.test_mnist import AS_AT_A_TERMINAL
+from tests.examples.program import AS_AT_A_TERMINAL, EXAMPLES, Ended, environment, run
 
 CIFAR10 = EXAMPLES / "cifar10.py"
 PNG = b"\x89PNG\r\n\x1a\n"
