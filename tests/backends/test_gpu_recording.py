@@ -13,6 +13,7 @@ import moonxi as mx
 from examples.mnist import Mlp, loss
 from moonxi import nn, optim
 from moonxi.backends.cupy import GpuTensor, plans, tuning
+from moonxi.backends.cupy.device import Device
 from moonxi.backends.cupy.recording import CudaRecording
 from moonxi.compiled import Pass
 from moonxi.dtypes import BF16, F32, F64, DType
@@ -250,6 +251,23 @@ def test_memory_stays_the_same_over_many_steps(gpu: Gpu) -> None:
         model, state, _ = compiled(model, state, batch_of(gpu, number % 3), mx.Key(number))
         used.append(cupy.get_default_memory_pool().used_bytes())
     assert used[20:] == [used[20]] * 40
+
+
+def test_what_the_first_call_computed_in_is_given_back_once(gpu: Gpu, monkeypatch: pytest.MonkeyPatch) -> None:
+    released: list[int] = []
+    release = Device.release_unused
+
+    def noted(device: Device) -> None:
+        released.append(number)
+        release(device)
+
+    monkeypatch.setattr(Device, "release_unused", noted)
+    compiled = compiled_for(gpu, step)
+    model = Mlp.init(gpu, mx.Key(0))
+    state = OPTIMIZERS[gpu.dtype].init(model)
+    for number in range(4):
+        model, state, _ = compiled(model, state, batch_of(gpu, number % 3), mx.Key(number))
+    assert released == [1]
 
 
 def test_fewer_kernels_are_launched_than_operations_traced(gpu: Gpu) -> None:

@@ -119,6 +119,12 @@ class Device:
                 "that are no longer needed"
             ) from None
 
+    def release_unused(self) -> None:
+        """Give back to the driver what CuPy's pool keeps for later, which waits for all work."""
+        import cupy
+
+        cupy.get_default_memory_pool().free_all_blocks()
+
     def upload(self, array: NDArray[np.generic]) -> "MemoryPointer":
         """A copy of a contiguous host array; the host does not wait for work that is under way.
 

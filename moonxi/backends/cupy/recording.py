@@ -209,6 +209,7 @@ class CudaRecording:
                     kinds = [partial(_made, kind, space) for kind, space in self._kinds]
                     self._given.append(Given(self._slots[place], kinds))
         stream.synchronize()
+        self._device.release_unused()  # what the call before this one computed in; a replay has memory of its own
         self._reads_labels = self._device.labels_were_read
         self._device.labels_were_read |= labels_were_read
 
