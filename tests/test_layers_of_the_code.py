@@ -46,7 +46,7 @@ HOMES = {
     "rich": {"train", "cli"},
     "matplotlib": {"sight"},
     "safetensors": {"nn", "train"},
-    "jaxtyping": {"nn", "losses"},
+    "jaxtyping": {"nn", "losses", "mypy_plugin"},
     "beartype": {"nn", "losses"},
 }
 """Packages that only these parts import. NumPy and typing_extensions are everybody's but those of TENSOR_FREE."""
