@@ -69,7 +69,8 @@ def read(path: str | os.PathLike[str], /) -> dict[str, NDArray[np.generic]]:
     try:
         data = source.read_bytes()
     except (OSError, ValueError) as error:
-        advice = f": {_from_folder(source)}" if any(source.glob("step-*.json")) else ""
+        of_a_run = isinstance(error, IsADirectoryError) and any(source.glob("step-*.json"))
+        advice = f": {_from_folder(source)}" if of_a_run else ""
         raise CheckpointError(f"load: {source}: cannot be read: {reason(error)}{advice}") from error
     try:
         arrays = from_bytes(data)
