@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -133,6 +134,10 @@ class Writer[T: mx.MlpTensor](nn.Module[T]):
     blocks: tuple[Block[T], ...]
     norm: nn.LayerNorm[T]
     out: nn.Linear[T]
+
+    if TYPE_CHECKING:  # for other checkers: mypy's plugin adds it by itself
+
+        def map[U: mx.MlpTensor](self, f: Callable[[T], U], /) -> "Writer[U]": ...
 
     @classmethod
     def init(
