@@ -190,8 +190,7 @@ class Space:
                 made.append(DeviceArray(shared, pointer, x.shape, x.strides, size, x.count, True))
                 pointer += (bytes + _LINE) // _LINE * _LINE
             else:
-                memory = self.device.allocate(bytes)
-                made.append(DeviceArray(memory, memory.ptr, x.shape, x.strides, size, x.count, True))
+                made.append(self.like(x))
         return made
 
     def vectors(self, count: int, length: int) -> list[DeviceArray]:
