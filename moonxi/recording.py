@@ -49,9 +49,16 @@ class Recording(Protocol):
         ...
 
     def run_on(
-        self, inputs: Sequence[object], rows: Mapping[int, object], count: int, keys: Sequence[Sequence[object]], /
+        self,
+        inputs: Sequence[object],
+        rows: Mapping[int, object],
+        counts: tuple[int, int],
+        keys: Sequence[Sequence[object]],
+        /,
     ) -> Sequence[object]:
-        """The outputs of the last of ``count`` runs, which take from each other what is handed on.
+        """The outputs of the last of several runs, which take from each other what is handed on.
+
+        ``counts`` are how many runs it is, and how many it is going to be in later calls.
 
         ``inputs`` are those of the first run. By the number of an input, ``rows`` has those of all runs as one tensor,
         one after the other along the first axis. If there are keys among the inputs, ``keys`` has the inputs of each

@@ -96,7 +96,7 @@ class DevicePlan:
             for number in range(ahead.count):
                 values = self._values([*inputs[: ahead.key], ahead.keys(number), *inputs[ahead.key + 1 :]])
                 runs.append(self._given(values))
-        return self._outputs(self._recording.run_on(given, rows, ahead.count, runs), values)
+        return self._outputs(self._recording.run_on(given, rows, (ahead.count, ahead.later), runs), values)
 
     def _values(self, inputs: Sequence[object]) -> Sequence[object]:
         """The inputs, and keys that are folded from them."""

@@ -48,7 +48,8 @@ def repeat[M, S, B, *R](
                     for part, leaf, size in zip(parts, leaves, sizes, strict=True)
                     if size
                 }
-                result = run_on(made, (model, state, batch, key.fold(done)), ahead, count, partial(_key, key, done))
+                call = (model, state, batch, key.fold(done))
+                result = run_on(made, call, ahead, (count, n), partial(_key, key, done))
             if result is None:
                 result, count = made(model, state, batch, key.fold(done)), 1
             model, state, *others = cast(tuple[M, S, *R], result)  # what the step gives

@@ -12,6 +12,8 @@ class Ahead:
 
     count: int
     """Of all runs."""
+    later: int
+    """How many it is going to be in calls after this one."""
     rows: Mapping[int, object]
     """By the place of an input: those of all runs as one tensor, one after the other along the first axis."""
     key: int

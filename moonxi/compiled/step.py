@@ -88,12 +88,12 @@ class _Compiled:
         return self._step(*positional, **named)  # under differentiation it is plain Python too
 
     def run_on(
-        self, call: tuple[object, ...], rows: Mapping[int, object], count: int, keys: Callable[[int], Key]
+        self, call: tuple[object, ...], rows: Mapping[int, object], counts: tuple[int, int], keys: Callable[[int], Key]
     ) -> object:
         """What the last of several calls gives, of each of which model and state are those that the one before gave.
 
-        ``rows`` has the tensors of all calls as one, by the identity of those in the first. None if it cannot be had
-        at once."""
+        ``rows`` has the tensors of all calls as one, by the identity of those in the first; ``counts`` are how many
+        calls it is, and how many it is going to be later. None if it cannot be had at once."""
         if _tracing.value:
             return None
         with self._lock:
@@ -106,8 +106,8 @@ class _Compiled:
                     return None
                 places = {place: rows[id(leaf)] for place, leaf in enumerate(leaves) if id(leaf) in rows}
                 key = next(place for place, leaf in enumerate(leaves) if leaf is call[3])
-                program.replays += count
-                return program.given(program.replay.run_on(leaves, Ahead(count, places, key, keys)))
+                program.replays += counts[0]
+                return program.given(program.replay.run_on(leaves, Ahead(*counts, places, key, keys)))
         return None
 
     def _first_call(self, found: Found, structure: Structure, tensors: list[object]) -> object:
@@ -225,12 +225,12 @@ def run_on(
     step: Callable[..., object],
     call: tuple[object, ...],
     rows: Mapping[int, object],
-    count: int,
+    counts: tuple[int, int],
     keys: Callable[[int], Key],
     /,
 ) -> object:
     """What the last of several calls of a compiled step gives: see `_Compiled.run_on`."""
-    return _compiled[step].run_on(call, rows, count, keys)
+    return _compiled[step].run_on(call, rows, counts, keys)
 
 
 def compile_report(step: Callable[..., object], /) -> CompileReport:

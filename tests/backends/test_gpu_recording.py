@@ -382,11 +382,15 @@ def test_many_steps_are_one_launch_and_give_what_they_give_one_by_one(
     gpu: Gpu, n: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at_once: list[int] = []
+    runs: list[int] = []
     run_on = CudaRecording.run_on
 
-    def counted(recording: CudaRecording, inputs: Any, rows: Any, count: int, keys: Any) -> Sequence[object]:
-        at_once.append(count)
-        return run_on(recording, inputs, rows, count, keys)
+    def counted(recording: CudaRecording, inputs: Any, rows: Any, counts: Any, keys: Any) -> Sequence[object]:
+        at_once.append(counts[0])
+        results = run_on(recording, inputs, rows, counts, keys)
+        assert recording._many is not None
+        runs.append(recording._many.runs)
+        return results
 
     monkeypatch.setattr(CudaRecording, "run_on", counted)
 
@@ -421,4 +425,6 @@ def test_many_steps_are_one_launch_and_give_what_they_give_one_by_one(
     check(again, right)
     assert mx.compile_report(epoch).traces[0].replays == 3 * n  # and one that was traced, and one by itself
     assert at_once == [n - 2, n, n][n == 2 :]
+    # Of 70 two launches and two single runs, where 64 at one would leave six; five launches where a graph is large.
+    assert {*runs} == {{2: 2, 5: 4, 70: 14 if gpu.dtype is F32 else 34}[n]}
     assert graphs(epoch) == 1

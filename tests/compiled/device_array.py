@@ -76,7 +76,12 @@ class Repeated:
     handed: Mapping[int, int] | None = None
 
     def run_on(
-        self, inputs: Sequence[object], rows: Mapping[int, object], count: int, keys: Sequence[Sequence[object]], /
+        self,
+        inputs: Sequence[object],
+        rows: Mapping[int, object],
+        counts: tuple[int, int],
+        keys: Sequence[Sequence[object]],
+        /,
     ) -> list[object]:
         raise AssertionError("nothing is handed on")
 

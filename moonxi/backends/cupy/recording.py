@@ -100,9 +100,15 @@ class CudaRecording:
         return dict(self._handed) if self._graphs else None
 
     def run_on(
-        self, inputs: Sequence[object], rows: Mapping[int, object], count: int, keys: Sequence[Sequence[object]], /
+        self,
+        inputs: Sequence[object],
+        rows: Mapping[int, object],
+        counts: tuple[int, int],
+        keys: Sequence[Sequence[object]],
+        /,
     ) -> Sequence[object]:
-        """The outputs of the last of ``count`` runs: as many of them as go into one graph at one launch."""
+        """The outputs of the last of so many runs: those that are in one graph at one launch, the others singly."""
+        count, later = counts
         if self._device.several:
             self._device.enter()
         stream = self._on_stream()
@@ -113,7 +119,7 @@ class CudaRecording:
             for slot, other in zip(self._sets[0], self._sets[1], strict=True):
                 slot.fill(other.array)
         if self._many is None or self._many.rows.keys() != rows.keys():
-            self._many = self._recorded_many(inputs, rows, count)
+            self._many = self._recorded_many(inputs, rows, later)
         many, place = self._many, 1
         whole = {number: one.space.laid(_tensor(rows[number]).data, one.strides) for number, one in many.rows.items()}
         self._bringing.bring(inputs, but=[*rows])
@@ -225,13 +231,14 @@ class CudaRecording:
         return Bringing(self._space, copied, self._keys, self._branches.allocate(16 * max(1, len(self._keys))))
 
     def _recorded_many(self, inputs: Sequence[object], rows: Mapping[int, object], count: int) -> "_Many":
-        """A graph of an even number of runs, which begins and ends with the first set."""
+        """A graph of an even number of runs, which begins and ends with the first set: of so many that ``count`` runs
+        are few launches of it and few single runs."""
         from cupy.cuda import using_allocator
 
         assert self._branches is not None
         size = sum(slot.bytes for number, slot in self._bringing.slots if number in rows)
-        runs = min(count, _RUNS, max(2, _NODES // max(1, self._operations)), max(2, _BYTES // max(1, size)))
-        runs = max(2, runs - runs % 2)
+        most = min(count, _RUNS, max(2, _NODES // max(1, self._operations)), max(2, _BYTES // max(1, size)))
+        runs = min(range(2, most + 1, 2), key=lambda runs: count // runs + count % runs, default=2)
         stream = self._branches.stream
         stream.synchronize()
         self._device.stream().synchronize()
