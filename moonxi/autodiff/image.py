@@ -12,7 +12,7 @@ from moonxi.autodiff.blas import BlasGrad
 from moonxi.autodiff.node import Node
 from moonxi.autodiff.pullback import Vjp
 from moonxi.autodiff.together import Together
-from moonxi.traits import ConvOptions, DerivedImage, ImageModelTensor, Labels, Pair, PoolOptions, Shape
+from moonxi.traits import ConvOptions, DerivedImage, ImageModelTensor, Labels, Pair, PoolOptions, Shape, Tensor
 
 
 class ImageGrad[T: ImageModelTensor](BlasGrad[T], DerivedImage[Node[T]], ImageModelTensor):
@@ -22,7 +22,7 @@ class ImageGrad[T: ImageModelTensor](BlasGrad[T], DerivedImage[Node[T]], ImageMo
 
     def _result(self, value: T, *operands: "tuple[ImageGrad[T], Vjp[T]]") -> Self:
         """A result, of which those operands are parents that take part."""
-        return type(self)(value, tuple(pair for pair in operands if pair[0].parents is not None) or None)
+        return type(self)(value, tuple([pair for pair in operands if pair[0].parents is not None]) or None)
 
     def _level(self, other: Self, operation: str) -> T:
         """The value of an operand, which must be at this level."""
@@ -33,14 +33,12 @@ class ImageGrad[T: ImageModelTensor](BlasGrad[T], DerivedImage[Node[T]], ImageMo
     @override
     def conv2d(self, weight: Self, bias: Self | None = None, /, **options: Unpack[ConvOptions]) -> Self:
         x, w = self.value, self._level(weight, "conv2d")
-        parents: list[tuple[ImageGrad[T], Vjp[T]]] = [
-            (self, lambda g: g.conv2d_input_grad(w, x.shape, **options)),
-            (weight, lambda g: x.conv2d_weight_grad(g, w.shape, **options)),
-        ]
+        of_images = self, lambda g: g.conv2d_input_grad(w, x.shape, **options)
+        of_weight = weight, lambda g: x.conv2d_weight_grad(g, w.shape, **options)
         if bias is None:
-            return self._result(x.conv2d(w, **options), *parents)
+            return self._result(x.conv2d(w, **options), of_images, of_weight)
         y = x.conv2d(w, self._level(bias, "conv2d (bias)"), **options)
-        return self._result(y, *parents, (bias, lambda g: g.sum((0, 2, 3))))
+        return self._result(y, of_images, of_weight, (bias, lambda g: g.sum((0, 2, 3))))
 
     @override
     def conv2d_input_grad(self, weight: Self, shape: Shape, /, **options: Unpack[ConvOptions]) -> Self:
@@ -90,13 +88,21 @@ class ImageGrad[T: ImageModelTensor](BlasGrad[T], DerivedImage[Node[T]], ImageMo
             (weight, lambda g: together.of(g, 1)),
             (bias, lambda g: together.of(g, 2)),
         )
-        channels = (self.shape[1], *(1 for _ in self.shape[2:]))
-        share = channels[0] / prod(self.shape)
         return (
             result,
-            self._unary(mean, lambda g: (g * share).reshape(channels).broadcast_to(x.shape)),
-            self._unary(variance, lambda g: (x - mean.reshape(channels)) * (g * (2.0 * share)).reshape(channels)),
+            self._unary(mean, lambda g: _shared(g, x, 1.0).broadcast_to(x.shape)),
+            self._unary(variance, lambda g: (x - _of_channels(mean, x)) * _shared(g, x, 2.0)),
         )
+
+
+def _of_channels[T: Tensor](vector: T, x: T) -> T:
+    """A number for each channel of ``(n, c, ...)``, in a shape that broadcasts to it."""
+    return vector.reshape((x.shape[1], *(1 for _ in x.shape[2:])))
+
+
+def _shared[T: Tensor](gradient: T, x: T, factor: float) -> T:
+    """The gradient of a mean of each channel as every element of the channel gets it, times a factor."""
+    return _of_channels(gradient * (factor * (x.shape[1] / prod(x.shape))), x)
 
 
 ImageModelTensor.register(ImageGrad)

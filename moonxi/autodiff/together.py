@@ -7,21 +7,25 @@ from dataclasses import dataclass
 class Together[T]:
     """Computes all when the first is asked for."""
 
-    __slots__ = ("_compute", "_found", "_gradient")
+    __slots__ = ("_compute", "_found", "_gradient", "_left")
 
     def __init__(self, compute: Callable[[T], tuple[T, ...]]) -> None:
         self._compute = compute
         self._gradient: T | None = None
-        self._found: dict[int, T] = {}
+        self._found: list[T | None] = []
+        self._left = 0
 
     def of(self, gradient: T, number: int) -> T:
         """One of them. Each is given out once, so that none outlives its use."""
-        if gradient is not self._gradient or number not in self._found:
-            self._gradient = gradient
-            self._found = dict(enumerate(self._compute(gradient)))
-        found = self._found.pop(number)
-        if not self._found:
-            self._gradient = None
+        found = self._found[number] if gradient is self._gradient else None
+        if found is None:
+            every = self._compute(gradient)
+            self._gradient, self._found, self._left = gradient, list(every), len(every)
+            found = every[number]
+        self._found[number] = None
+        self._left -= 1
+        if not self._left:
+            self._gradient, self._found = None, []
         return found
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import moonxi as mx
-from moonxi.backends.cupy import norm_source, norms
+from moonxi.backends.cupy import norm_source, normalisation, norms
 from moonxi.dtypes import BF16, F16, F32, F64, Bool
 from moonxi.formulas import Formula, Kind, Step
 from moonxi.norms import NormGradients, Norms
@@ -96,7 +96,9 @@ def close(mine: Any, theirs: Any, element: Any) -> None:
 def form(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.param == "three kernels":
         monkeypatch.setattr(norms, "_CACHED", 0)
-    norms._way.cache_clear()
+    norms.prepared.cache_clear()
+    normalisation._alone.cache_clear()
+    normalisation._gradient_alone.cache_clear()
 
 
 @pytest.mark.gpu

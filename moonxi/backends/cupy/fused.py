@@ -1,16 +1,20 @@
-"""Formulas computed by generated kernels: one launch for all members, or as many as their addresses need."""
+"""Formulas computed by generated kernels: one launch for all members, or as many as their addresses need.
 
-from collections.abc import Sequence
-from functools import lru_cache
-from struct import pack
+A call is prepared once for operands that look alike: how all lies and where each word of a launch comes from."""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache, reduce
+from operator import itemgetter, or_
+from struct import Struct as Packer
 from typing import NamedTuple
 
 from moonxi.backends.cupy import cublas, formula_source, sources
 from moonxi.backends.cupy.device import Kernels
-from moonxi.backends.cupy.layouts import Strides, ordered
-from moonxi.backends.cupy.memory import DeviceArray, Space
+from moonxi.backends.cupy.layouts import Plan, Strides, compact, ordered
+from moonxi.backends.cupy.memory import DeviceArray, Several, Space
 from moonxi.backends.cupy.pending import BY, Pending
 from moonxi.formulas import Formula, Kind, Step, Term
+from moonxi.traits import Shape
 
 _CHUNK, _WORDS = 512, 500
 """As in kernels/formula.cuh: elements of a chunk, times what a thread takes at a time, and the words of a pack."""
@@ -19,32 +23,11 @@ _WAVE = 4
 """Blocks that a multiprocessor works on at a time: they share the chunks equally."""
 _BYTES = 16
 """What a thread reads at a time, where all of it begins at a multiple of that."""
+_REMEMBERED = 8
+"""Calls of a formula with so many members, the last ones."""
 
-
-class _Facts(NamedTuple):
-    """What is known of a formula without its operands."""
-
-    whole: tuple[int, ...]
-    """The places of the operands that have its shape."""
-    axes: tuple[int, ...]
-    """The places of those that go along one axis."""
-    spaces: tuple[Space, ...]
-    """Where each operand lives."""
-    results: tuple[Space, ...]
-    """Where each result does."""
-    most: int
-    """Members whose words go into one pack."""
-
-
-@lru_cache(maxsize=512)
-def _facts(space: Space, formula: Formula) -> _Facts:
-    return _Facts(
-        tuple(place for place, kind in enumerate(formula.kinds) if kind is Kind.EACH),
-        tuple(place for place, kind in enumerate(formula.kinds) if kind is Kind.AXIS),
-        tuple(space.booleans if is_mask else space for is_mask in formula.masks),
-        tuple(space.booleans if formula.is_mask(value) else space for value in formula.results),
-        (_WORDS - 2) // (formula_source.width(formula) + 1),
-    )
+type Look = tuple[list[str | None], list[Shape], list[Strides]]
+"""All that a call depends on: of each operand what it is yet to be multiplied by, its sizes and its strides."""
 
 
 def fused(space: Space, formula: Formula, members: Sequence[Sequence[DeviceArray]]) -> list[DeviceArray]:
@@ -52,175 +35,237 @@ def fused(space: Space, formula: Formula, members: Sequence[Sequence[DeviceArray
 
     Operands with four axes are images or weights: if one has its channels last, so have the results, and a weight that
     is updated by the gradient of a convolution is never turned around again."""
-    groups: dict[tuple[str | None, ...], list[int]] = {}
-    for number, operands in enumerate(members):
-        groups.setdefault(tuple([x.written for x in operands]), []).append(number)
-    each = len(formula.results) + len(formula.sums)
-    made: list[DeviceArray | None] = [None] * (each * len(members))
-    for pattern, numbers in groups.items():
-        own, given = formula, members if len(groups) == 1 else [members[number] for number in numbers]
-        if any(pattern):
-            own, given = _multiplying(formula, pattern), _factored(given, pattern)
-        found = _fused(space, own, given)
-        if len(groups) == 1:
-            return found
-        for at, number in enumerate(numbers):
-            made[number * each : (number + 1) * each] = found[at * each : (at + 1) * each]
-    return [one for one in made if one is not None]
+    flat = [x for operands in members for x in operands]
+    look: Look = [x.written for x in flat], [x.shape for x in flat], [x.strides for x in flat]
+    calls = space.calls.setdefault((formula, len(members)), [])
+    for call in calls:
+        if call.look == look:
+            return call.run(flat)
+    call = Call(space, formula, members, look)
+    calls[:] = [call, *calls[: _REMEMBERED - 1]]
+    return call.run(flat)
 
 
-def _fused(space: Space, formula: Formula, members: Sequence[Sequence[DeviceArray]]) -> list[DeviceArray]:
-    """Of operands that are all computed."""
-    whole, axes, spaces, results, most = _facts(space, formula)
-    laid = [_laid(spaces, whole, given) for given in members]  # held until the launch
-    first = whole[0]
-    likes = [operands[first] for operands in laid]
-    made = _new(results, likes)
-    words = [[x.pointer for x in operands] for operands in laid]
-    addresses = 0
-    for own in words:
-        for place in whole:
-            addresses |= own[place]
-    for column in made:
-        for own, result in zip(words, column, strict=True):
-            addresses |= result.pointer
-            own.append(result.pointer)
-    width = _BYTES // space.itemsize
-    lanes = width if width > 2 and addresses % _BYTES == 0 else 1
-    kernels = space.formulas.get((formula, lanes))
-    if kernels is None:
-        kernels = space.formulas[formula, lanes] = _kernels(space, formula, lanes)
-    sums = len(formula.sums)
-    totals = space.empty((len(members), sums)) if sums else None
-    along = [[word for place in axes for word in _along(operands[place], operands[first])] for operands in laid]
-    counts = [like.count for like in likes]
-    for start in range(0, len(laid), most):
-        some = slice(start, start + most)
-        _launch(space, kernels, _CHUNK * lanes, counts[some], words[some], along[some], totals, start)
-    if totals is None:
-        return made[0] if len(made) == 1 else [one for row in zip(*made, strict=True) for one in row]
-    places = range(totals.pointer, totals.pointer + totals.count * space.itemsize, space.itemsize)
-    singles = [DeviceArray(totals.owner, pointer, (), (), space.itemsize, 1, True) for pointer in places]
-    if not made and sums == 1:
-        return singles
-    columns = [*made, *(singles[number::sums] for number in range(sums))]
-    return [one for row in zip(*columns, strict=True) for one in row]
+class Call:
+    """A formula of so many members whose operands look so."""
+
+    __slots__ = ("_each", "_parts", "look")
+
+    def __init__(self, space: Space, formula: Formula, members: Sequence[Sequence[DeviceArray]], look: Look) -> None:
+        self.look = look
+        self._each = len(formula.results) + len(formula.sums)
+        groups: dict[tuple[str | None, ...], list[int]] = {}
+        for number, operands in enumerate(members):
+            groups.setdefault(tuple([x.written for x in operands]), []).append(number)
+        self._parts = [
+            (numbers, _Part(space, formula, pattern, [members[number] for number in numbers]))
+            for pattern, numbers in groups.items()
+        ]
+        """The members of each pattern of factors, by their numbers."""
+
+    def run(self, flat: list[DeviceArray]) -> list[DeviceArray]:
+        """Compute it, of the operands of one member after the other."""
+        if len(self._parts) == 1:
+            return self._parts[0][1].run(flat)
+        count, each = len(flat) // sum(len(numbers) for numbers, _ in self._parts), self._each
+        made: dict[int, list[DeviceArray]] = {}
+        for numbers, part in self._parts:
+            found = part.run([x for number in numbers for x in flat[number * count : (number + 1) * count]])
+            for at, number in enumerate(numbers):
+                made[number] = found[at * each : (at + 1) * each]
+        return [one for number in range(len(made)) for one in made[number]]
 
 
-def _new(results: Sequence[Space], likes: Sequence[DeviceArray]) -> list[list[DeviceArray]]:
-    """Memory for each result, one array for each member.
+class _Launch(NamedTuple):
+    """What a launch for members whose words go into one pack is given besides addresses."""
 
-    A recording has memory for what it gives out, and hands it out by size, member by member."""
-    if cublas.recording.value is None:
-        return [where.likes(likes) for where in results]
-    rows = [[where.like(like) for where in results] for like in likes]
-    return [list(column) for column in zip(*rows, strict=True)]
+    first: int
+    """The number of the first member."""
+    chunks: list[tuple[int, int]]
+    """Of each member the first one, and how many."""
+    total: int
+    numbers: list[int]
+    ordered: Callable[[list[int]], tuple[int, ...]]
+    """The words in order, of the addresses of all operands and results, the numbers, and the addresses of the parts."""
+    pack: Callable[..., bytes]
+
+
+class _Part:
+    """Members whose operands have yet to be multiplied alike."""
+
+    __slots__ = (
+        *("_along", "_by", "_formula", "_kernels", "_launches", "_likes", "_made", "_moved", "_operands"),
+        *("_pattern", "_results", "_space", "_sums", "_whole"),
+    )
+
+    def __init__(
+        self,
+        space: Space,
+        formula: Formula,
+        pattern: tuple[str | None, ...],
+        members: Sequence[Sequence[DeviceArray]],
+    ) -> None:
+        self._pattern = [(place, factor == BY) for place, factor in enumerate(pattern) if factor is not None]
+        """Operands that are products yet to be computed, and whether they are by a number on the device."""
+        self._space, self._formula = space, _multiplying(formula, pattern) if self._pattern else formula
+        kinds, masks = self._formula.kinds, self._formula.masks
+        self._by = sum(is_by for _, is_by in self._pattern)
+        count = self._operands = len(kinds) - self._by
+        whole = [place for place, kind in enumerate(kinds) if kind is Kind.EACH]
+        along = [place for place, kind in enumerate(kinds) if kind is Kind.AXIS]
+        self._sums = len(self._formula.sums)
+        self._results = [space.booleans if self._formula.is_mask(value) else space for value in self._formula.results]
+        self._likes: list[Plan] = []
+        """How the results of each member lie."""
+        self._moved: list[tuple[int, Space, Strides]] = []
+        """Operands that have to lie otherwise, by their places among those of all members."""
+        self._along: list[list[int]] = []
+        for number, operands in enumerate(members):
+            like = _order(whole, operands)
+            self._likes.append(like)
+            for place in whole:
+                if operands[place].strides != like.strides:
+                    where = space.booleans if masks[place] else space
+                    self._moved.append((number * count + place, where, like.strides))
+            self._along.append([word for place in along for word in _along(operands[place], like)])
+        self._made = [Several(where, self._likes) for where in self._results]
+        addresses = [number * count + place for number in range(len(members)) for place in whole]
+        made = len(members) * len(kinds)
+        results = range(made, made + len(members) * len(self._results))
+        self._whole = itemgetter(addresses[0], *addresses, *results)
+        """The addresses of all that a thread goes along, of those of operands and results."""
+        self._launches: dict[int, tuple[Kernels, list[_Launch]]] = {}
+        """By how many elements a thread takes at a time."""
+
+    def run(self, flat: list[DeviceArray]) -> list[DeviceArray]:
+        """Results and sums of the members."""
+        space, operands = self._space, self._factored(flat) if self._pattern else flat
+        if self._moved:
+            operands = list(operands)
+            for place, where, strides in self._moved:
+                operands[place] = where.laid(operands[place], strides)
+        made = self._memory()
+        words = [x.pointer for x in operands]
+        for column in made:
+            words += [x.pointer for x in column]
+        width = _BYTES // space.itemsize
+        lanes = width if width > 2 and reduce(or_, self._whole(words)) % _BYTES == 0 else 1
+        kernels, launches = self._launches.get(lanes) or self._prepare(lanes)
+        totals = space.empty((len(self._likes), self._sums)) if self._sums else None
+        for launch in launches:
+            self._run(kernels, launch, words, totals)
+        if totals is None:
+            return made[0] if len(made) == 1 else [one for row in zip(*made, strict=True) for one in row]
+        places = range(totals.pointer, totals.pointer + totals.count * space.itemsize, space.itemsize)
+        singles = [DeviceArray(totals.owner, pointer, (), (), space.itemsize, 1, True) for pointer in places]
+        if not made and self._sums == 1:
+            return singles
+        columns = [*made, *(singles[number :: self._sums] for number in range(self._sums))]
+        return [one for row in zip(*columns, strict=True) for one in row]
+
+    def _factored(self, flat: list[DeviceArray]) -> list[DeviceArray]:
+        """What is multiplied in the members, and behind all of it those factors that lie on the device."""
+        bases, factors = flat.copy(), list[DeviceArray]()
+        for start in range(0, len(flat), self._operands):
+            for place, is_by in self._pattern:
+                x = flat[start + place]
+                if isinstance(x, Pending) and x.base is not None:
+                    bases[start + place] = x.base
+                    if is_by and x.by is not None:
+                        factors.append(x.by)
+        return bases + factors
+
+    def _memory(self) -> list[list[DeviceArray]]:
+        """Memory for each result, one array for each member.
+
+        A recording has memory for what it gives out, and hands it out by size, member by member."""
+        if cublas.recording.value is None:
+            return [several.made() for several in self._made]
+        rows = [[where.planned(like) for where in self._results] for like in self._likes]
+        return [list(column) for column in zip(*rows, strict=True)]
+
+    def _prepare(self, lanes: int) -> tuple[Kernels, list[_Launch]]:
+        space, key = self._space, (self._formula, lanes)
+        kernels = space.formulas.get(key)
+        if kernels is None:
+            kernels = space.formulas[key] = _kernels(space, self._formula, lanes)
+        most = (_WORDS - 2) // (formula_source.width(self._formula) + 1)
+        found = kernels, [self._launch(part, _CHUNK * lanes) for part in _parts(len(self._likes), most)]
+        self._launches[lanes] = found
+        return found
+
+    def _launch(self, part: range, size: int) -> _Launch:
+        """For these members, with chunks of this size."""
+        members, count, by = len(self._likes), self._operands, self._by
+        chunks, total = list[tuple[int, int]](), 0
+        for member in part:
+            own = -(-self._likes[member].count // size)
+            chunks.append((total, own))
+            total += own
+        made = members * (count + by)
+        addresses = made + members * len(self._results)
+        numbers = [len(part), total, *(first for first, _ in chunks)]
+        order = [addresses + place for place in range(len(numbers))]
+        own_words = 1 + len(self._along[part.start])
+        parts = addresses + len(numbers) + len(part) * own_words
+        for member in part:
+            start = addresses + len(numbers)
+            numbers += [self._likes[member].count, *self._along[member]]
+            order += (start, *range(member * count, (member + 1) * count))
+            order += (members * count + member * by + number for number in range(by))
+            order += (made + result * members + member for result in range(len(self._results)))
+            order += (*range(parts, parts + self._sums), *range(start + 1, start + own_words))
+        padded = Packer(f"{len(order)}q{8 * (_WORDS - len(order))}x")
+        return _Launch(part.start, chunks, total, numbers, itemgetter(*order), padded.pack)
+
+    def _run(self, kernels: Kernels, launch: _Launch, words: list[int], totals: DeviceArray | None) -> None:
+        space, total = self._space, launch.total
+        parts = [space.empty((total,), itemsize=space.wide) for _ in range(self._sums)]
+        addresses = [one.pointer for one in parts]
+        if total:
+            packed = launch.pack(*launch.ordered(words + launch.numbers + addresses))
+            kernels.launch_blocks("formula", min(total, _WAVE * space.device.processors), _THREADS, packed)
+        if totals is None:
+            return
+        finish: list[int] = []
+        to = totals.pointer + launch.first * self._sums * space.itemsize
+        for first, count in launch.chunks:
+            for address in addresses:
+                finish += (address + first * space.wide, count, to)
+                to += space.itemsize
+        for some in _parts(len(finish) // 3, (_WORDS - 1) // 3):
+            numbers = [len(some), *finish[3 * some.start : 3 * some.stop]]
+            padded = Packer(f"{len(numbers)}q{8 * (_WORDS - len(numbers))}x")
+            kernels.launch_blocks("finish_sums", len(some), _THREADS, padded.pack(*numbers))
+
+
+def _parts(count: int, most: int) -> Iterator[range]:
+    """The numbers up to a count, in parts of so many at most."""
+    return (range(first, min(first + most, count)) for first in range(0, count, most))
 
 
 def _kernels(space: Space, formula: Formula, lanes: int) -> Kernels:
     return Kernels(space.device, lambda: formula_source.source(formula, space.element, lanes), sources.EXACT)
 
 
-def _laid(spaces: Sequence[Space], whole: Sequence[int], operands: Sequence[DeviceArray]) -> Sequence[DeviceArray]:
-    """The operands, of which those of the formula's shape lie together in one order."""
-    first = operands[whole[0]]
-    strides = first.strides
-    if first.dense:
-        for place in whole:
-            if operands[place].strides != strides:
-                break
-        else:
-            return operands
-    place, strides = _order(whole, operands)
-    dense = spaces[place].dense(operands[place])
-    strides = dense.strides
-    moved = list(operands)
-    for at in whole:
-        moved[at] = dense if at == place else spaces[at].laid(operands[at], strides)
-    return moved
+def _order(whole: Sequence[int], operands: Sequence[DeviceArray]) -> Plan:
+    """How the operands that have the formula's shape are to lie, and the results do."""
+    shape = operands[whole[0]].shape
+    dense = [operands[place].strides for place in whole if operands[place].dense]
+    if len(shape) == 4:
+        last = ordered(shape, (0, 2, 3, 1))
+        dense = [strides for strides in dense if strides == last] or dense
+    how = compact(shape)
+    return Plan(shape, dense[0], how.count, None) if dense else how
 
 
-def _order(whole: Sequence[int], operands: Sequence[DeviceArray]) -> tuple[int, Strides]:
-    """The operand as which the others are to lie."""
-    without_gaps = [place for place in whole if operands[place].dense]
-    if len(operands[whole[0]].shape) == 4:
-        last = ordered(operands[whole[0]].shape, (0, 2, 3, 1))
-        without_gaps = [place for place in without_gaps if operands[place].strides == last] or without_gaps
-    place = without_gaps[0] if without_gaps else whole[0]
-    return place, operands[place].strides
-
-
-def _along(x: DeviceArray, like: DeviceArray) -> tuple[int, int, int]:
+def _along(x: DeviceArray, like: Plan) -> tuple[int, int, int]:
     """How an operand goes along one axis: the stride of the axis in the others, its size, the operand's own stride."""
     axis = next((number for number, size in enumerate(x.shape) if size != 1), 0)
     return like.strides[axis + len(like.shape) - len(x.shape)], x.shape[axis], x.strides[axis]
 
 
-def _launch(
-    space: Space,
-    kernels: Kernels,
-    size: int,
-    counts: Sequence[int],
-    words: Sequence[Sequence[int]],
-    along: Sequence[Sequence[int]],
-    totals: DeviceArray | None,
-    number: int,
-) -> None:
-    """Compute members whose words go into one pack: the elements of each, its addresses, and how its axes lie.
-
-    ``size`` is that of a chunk, ``number`` that of the first member."""
-    sums = 0 if totals is None else totals.shape[1]
-    firsts, chunks = list[int](), 0
-    for count in counts:
-        firsts.append(chunks)
-        chunks += (count + size - 1) // size
-    parts = [space.empty((chunks,), itemsize=space.wide) for _ in range(sums)]
-    addresses = [one.pointer for one in parts]
-    numbers = [len(counts), chunks, *firsts]
-    for count, own, axes in zip(counts, words, along, strict=True):
-        numbers.append(count)
-        numbers += own
-        numbers += addresses
-        numbers += axes
-    if chunks:
-        kernels.launch_blocks("formula", min(chunks, _WAVE * space.device.processors), _THREADS, _pack(numbers))
-    if totals is None:
-        return
-    finish: list[list[int]] = []
-    for n, (count, first) in enumerate(zip(counts, firsts, strict=True)):
-        for at, address in enumerate(addresses):
-            total = totals.pointer + ((number + n) * sums + at) * space.itemsize
-            finish.append([address + first * space.wide, (count + size - 1) // size, total])
-    most = (_WORDS - 1) // 3
-    for start in range(0, len(finish), most):
-        some = finish[start : start + most]
-        numbers = [len(some), *(word for three in some for word in three)]
-        kernels.launch_blocks("finish_sums", len(some), _THREADS, _pack(numbers))
-
-
-def _pack(words: list[int]) -> bytes:
-    return pack(f"{len(words)}q", *words).ljust(8 * _WORDS, b"\0")
-
-
 # A product with a number that nobody has asked for yet is computed along.
-
-
-def _factored(
-    members: Sequence[Sequence[DeviceArray]], pattern: tuple[str | None, ...]
-) -> Sequence[Sequence[DeviceArray]]:
-    """What is multiplied in each member, and behind it those factors that lie on the device."""
-    places = [place for place, factor in enumerate(pattern) if factor is not None]
-    found: list[list[DeviceArray]] = []
-    for operands in members:
-        bases = list(operands)
-        for place in places:
-            x = operands[place]
-            if isinstance(x, Pending) and x.base is not None:
-                bases[place] = x.base
-                if x.by is not None:
-                    bases.append(x.by)
-        found.append(bases)
-    return found
 
 
 @lru_cache(maxsize=256)

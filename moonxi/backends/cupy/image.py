@@ -6,7 +6,7 @@ element keep such an order. Images that lie otherwise are rearranged on the way.
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Self, Unpack, override
+from typing import Any, Self, Unpack, override
 
 from moonxi import shapes
 from moonxi.backends.cupy import convolution, normalisation, pooling
@@ -14,7 +14,7 @@ from moonxi.backends.cupy.blas import CudaBlas
 from moonxi.backends.cupy.plans import Convolution
 from moonxi.backends.cupy.tensor import CudaTensor
 from moonxi.dtypes import Floating
-from moonxi.shapes import Conv2d
+from moonxi.shapes import Conv2d, Pool2d
 from moonxi.traits import ConvOptions, DerivedImage, Labels, Pair, PoolOptions, Shape
 
 
@@ -47,28 +47,28 @@ class CudaImage[D: Floating](CudaBlas[D], DerivedImage[CudaTensor[D]]):
 
     @override
     def max_pool2d(self, kernel: Pair, /, **options: Unpack[PoolOptions]) -> Self:
-        pool = shapes.pool2d("max_pool2d", self.data.shape, kernel, **options)
+        pool = _pooling("max_pool2d", (self.data.shape,), kernel, options)
         return self._made(pooling.largest(self.space, self.data, pool))
 
     @override
     def max_pool2d_indices(self, kernel: Pair, /, **options: Unpack[PoolOptions]) -> Labels[Self]:
-        pool = shapes.pool2d("max_pool2d_indices", self.data.shape, kernel, **options)
+        pool = _pooling("max_pool2d_indices", (self.data.shape,), kernel, options)
         return Labels(type(self)(pooling.first_largest(self.space, self.data, pool), self.space.integers))
 
     @override
     def max_pool2d_grad(self, dy: Self, kernel: Pair, /, **options: Unpack[PoolOptions]) -> Self:
         gradient = self._tensor(dy, "max_pool2d_grad")
-        pool = shapes.pool2d_grad("max_pool2d_grad", gradient.shape, self.data.shape, kernel, **options)
+        pool = _pooling("max_pool2d_grad", (gradient.shape, self.data.shape), kernel, options)
         return self._made(pooling.largest_grad(self.space, self.data, gradient, pool))
 
     @override
     def sum_pool2d(self, kernel: Pair, /, **options: Unpack[PoolOptions]) -> Self:
-        pool = shapes.pool2d("sum_pool2d", self.data.shape, kernel, **options)
+        pool = _pooling("sum_pool2d", (self.data.shape,), kernel, options)
         return self._made(pooling.total(self.space, self.data, pool))
 
     @override
     def sum_pool2d_grad(self, shape: Shape, kernel: Pair, /, **options: Unpack[PoolOptions]) -> Self:
-        pool = shapes.pool2d_grad("sum_pool2d_grad", self.data.shape, shape, kernel, **options)
+        pool = _pooling("sum_pool2d_grad", (self.data.shape, shape), kernel, options)
         return self._made(pooling.total_grad(self.space, self.data, pool))
 
     @override
@@ -100,7 +100,7 @@ def _expect_vectors(operation: str, x: Shape, *vectors: Shape) -> None:
         shapes.several_values(operation, x)
 
 
-# The rules of convolution and the plans that go with their results are asked for once for each shape.
+# The rules of convolution and pooling, and the plans that go with their results, are asked for once for each shape.
 
 type _Rule = Callable[..., Conv2d[int]]
 type _Options = tuple[tuple[str, object], ...]
@@ -117,3 +117,20 @@ def _convolution(rule: _Rule, operands: tuple[Shape, ...], options: ConvOptions)
 @lru_cache(maxsize=1024)
 def _remembered(rule: _Rule, operands: tuple[Shape, ...], options: _Options) -> Convolution:
     return Convolution(rule(*operands, **dict(options)))
+
+
+def _pooling(operation: str, operands: tuple[Shape, ...], kernel: Pair, options: PoolOptions) -> Pool2d[int]:
+    """The pooling that the rule allows of images; or of the gradient of a result, and images."""
+    try:
+        return _pooled(operation, operands, kernel, tuple(options.items()))
+    except TypeError:  # as above
+        return _pooled.__wrapped__(operation, operands, kernel, tuple(options.items()))
+
+
+@lru_cache(maxsize=1024, typed=True)
+def _pooled(operation: str, operands: tuple[Shape, ...], kernel: Pair, options: _Options) -> Pool2d[int]:
+    given: dict[str, Any] = dict(options)  # the rule's own options
+    *gradient, x = operands
+    if gradient:
+        return shapes.pool2d_grad(operation, gradient[0], x, kernel, **given)
+    return shapes.pool2d(operation, x, kernel, **given)

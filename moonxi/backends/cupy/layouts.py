@@ -106,6 +106,18 @@ class Plan:
     """None if all operands lie as the result does."""
 
 
+@lru_cache(maxsize=4096)
+def compact(shape: Shape) -> Plan:
+    """How a result lies whose last axis lies together."""
+    return Plan(shape, row_major(shape), prod(shape), None)
+
+
+@lru_cache(maxsize=4096)
+def lying(shape: Shape, order: tuple[int, ...]) -> Plan:
+    """How a result without gaps lies whose axes are in this order, the outermost first."""
+    return Plan(shape, ordered(shape, order), prod(shape), None)
+
+
 @lru_cache(maxsize=8192)
 def plan(shape: Shape, *operands: tuple[Shape, Strides]) -> Plan:
     """The plan for operands that broadcast to a shape: the result lies as the first whole operand without gaps does."""

@@ -18,6 +18,7 @@ from moonxi.traits import Shape
 from moonxi.waves import Waves
 
 if TYPE_CHECKING:
+    from moonxi.backends.cupy.fused import Call
     from moonxi.backends.cupy.waves import Compiled
 
 
@@ -94,6 +95,7 @@ class Space:
         "_booleans",
         "_integers",
         "autotune",
+        "calls",
         "classes",
         "debug",
         "device",
@@ -120,6 +122,8 @@ class Space:
         """The size of the type that is computed in."""
         self.formulas: dict[tuple[Formula, int], Kernels] = {}
         """Kernels that were generated, for how many elements a thread takes at a time."""
+        self.calls: dict[tuple[Formula, int], list["Call"]] = {}
+        """Calls of them that were prepared, by the number of members."""
         self.waves: dict[tuple[Waves, tuple[Strides, ...]], "Compiled"] = {}
         """The same for waves, and the strides of their operands."""
         self.norms: dict[tuple[Norms | NormGradients, int, bool], Kernels] = {}
@@ -171,27 +175,6 @@ class Space:
         size = self.itemsize if itemsize is None else itemsize
         memory = self.device.allocate(x.count * size)
         return DeviceArray(memory, memory.ptr, x.shape, x.strides, size, x.count, True)
-
-    def likes(self, arrays: Sequence[DeviceArray]) -> list[DeviceArray]:
-        """The same for each of many dense arrays; the small ones share a piece of memory, which is had faster."""
-        size, room = self.itemsize, 0
-        if len(arrays) == 1:
-            return [self.like(arrays[0])]
-        for x in arrays:
-            bytes = x.count * size
-            if bytes <= _SMALL:
-                room += (bytes + _LINE) // _LINE * _LINE
-        shared = self.device.allocate(room)
-        pointer = shared.ptr
-        made: list[DeviceArray] = []
-        for x in arrays:
-            bytes = x.count * size
-            if bytes <= _SMALL:
-                made.append(DeviceArray(shared, pointer, x.shape, x.strides, size, x.count, True))
-                pointer += (bytes + _LINE) // _LINE * _LINE
-            else:
-                made.append(self.like(x))
-        return made
 
     def vectors(self, count: int, length: int) -> list[DeviceArray]:
         """Memory of any content for so many vectors, all in one piece."""
@@ -267,6 +250,35 @@ class Space:
         array: NDArray[np.generic] = np.empty(x.shape, kind)
         self.device.download(x.pointer, array)
         return array
+
+
+class Several:
+    """Memory of any content for results that are made at once; small ones share a piece of it, which is had faster."""
+
+    __slots__ = ("_each", "_room", "_space")
+
+    def __init__(self, space: Space, plans: Sequence[Plan]) -> None:
+        self._space, self._room = space, 0
+        self._each: list[tuple[Plan, int | None]] = []
+        """How each lies, and where it begins in the shared piece."""
+        for how in plans:
+            size = how.count * space.itemsize
+            shares = len(plans) > 1 and size <= _SMALL
+            self._each.append((how, self._room if shares else None))
+            if shares:
+                self._room += (size + _LINE) // _LINE * _LINE
+
+    def made(self) -> list[DeviceArray]:
+        """New arrays."""
+        space, size = self._space, self._space.itemsize
+        shared = space.device.allocate(self._room) if self._room else None
+        pointer = 0 if shared is None else shared.ptr
+        return [
+            space.planned(how)
+            if start is None
+            else DeviceArray(shared, pointer + start, how.shape, how.strides, size, how.count, True)
+            for how, start in self._each
+        ]
 
 
 def _kernels(on: Device, topic: str, element: type[DType]) -> Kernels:

@@ -3,16 +3,17 @@
 from functools import lru_cache
 
 from moonxi.backends.cupy.memory import DeviceArray, Space
-from moonxi.backends.cupy.norms import normalised, normalised_gradients
+from moonxi.backends.cupy.norms import Prepared, prepared
 from moonxi.formulas import Formula, Kind
 from moonxi.norms import NormGradients, Norms
+from moonxi.traits import Shape
 
 
 def batch_norm(
     space: Space, x: DeviceArray, weight: DeviceArray, bias: DeviceArray, eps: float
 ) -> tuple[DeviceArray, DeviceArray, DeviceArray]:
     """The result of ``(n, c, ...)``, and mean and variance of each channel."""
-    y, mean, variance = normalised(space, _alone(eps), (x, weight, bias))
+    y, mean, variance = _alone(space, eps, x.shape).run((x, weight, bias))
     return y, mean, variance
 
 
@@ -26,15 +27,15 @@ def batch_norm_grad(
     eps: float,
 ) -> tuple[DeviceArray, DeviceArray, DeviceArray]:
     """The gradients of tensor, weight and bias."""
-    dx, of_weight, of_bias = normalised_gradients(space, _gradient_alone(eps), (dy, x, weight, mean, variance))
+    dx, of_weight, of_bias = _gradient_alone(space, eps, x.shape).run((dy, x, weight, mean, variance))
     return dx, of_weight, of_bias
 
 
-@lru_cache(maxsize=64)
-def _alone(eps: float) -> Norms:
-    return Norms((eps,), Formula((Kind.EACH,), (False,), (), (0,), ()))
+@lru_cache(maxsize=1024)
+def _alone(space: Space, eps: float, shape: Shape) -> Prepared:
+    return prepared(space, Norms((eps,), Formula((Kind.EACH,), (False,), (), (0,), ())), shape)
 
 
-@lru_cache(maxsize=64)
-def _gradient_alone(eps: float) -> NormGradients:
-    return NormGradients((eps,), Formula((Kind.EACH,), (False,), (), (), ()), 0)
+@lru_cache(maxsize=1024)
+def _gradient_alone(space: Space, eps: float, shape: Shape) -> Prepared:
+    return prepared(space, NormGradients((eps,), Formula((Kind.EACH,), (False,), (), (), ()), 0), shape)

@@ -1,19 +1,19 @@
 """Batch norms together with formulas: one kernel, or three where a group of channels is too much for a few blocks."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from math import prod
-from struct import pack
-from typing import Final, NamedTuple
+from operator import itemgetter
+from struct import Struct as Packer
+from typing import Final
 
 import numpy as np
 
 from moonxi.backends.cupy import norm_source, sources
 from moonxi.backends.cupy.device import Kernels
-from moonxi.backends.cupy.layouts import Strides, ordered
+from moonxi.backends.cupy.layouts import lying
 from moonxi.backends.cupy.memory import DeviceArray, Space
-from moonxi.formulas import Formula, Kind
+from moonxi.formulas import Kind
 from moonxi.norms import NormGradients, Norms
 from moonxi.traits import Shape
 
@@ -32,6 +32,8 @@ _CACHED: Final = 1 << 17
 """Bytes that a block goes through twice, at most, for the second time to find them in its cache."""
 _STATISTIC: Final = {True: 3, False: 2}
 """Numbers of a statistic, forward and backward."""
+_VECTOR: Final = (1,)
+"""The strides of one whose elements lie together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,6 @@ class _Way:
     splits: int
 
 
-@lru_cache(maxsize=1024)
 def _way(space: Space, rows: int, channels: int, lanes: int, arrays: int) -> _Way:
     """For so many arrays that are read."""
     vectors, processors = channels // lanes, space.device.processors
@@ -68,174 +69,170 @@ def _way(space: Space, rows: int, channels: int, lanes: int, arrays: int) -> _Wa
     return _Way(lanes, False, across, groups, splits)
 
 
+class _Launch:
+    """The kernels for one way of dividing the work."""
+
+    __slots__ = ("_count", "_kernels", "_numbers", "_pack", "_space", "_threads", "_way")
+
+    def __init__(self, space: Space, norms: Norms | NormGradients, way: _Way, words: int) -> None:
+        """They take so many words."""
+        key = norms, way.lanes, way.alone
+        kernels = space.norms.get(key)
+        if kernels is None:
+            kernels = space.norms[key] = _kernels(space, norms, way)
+        self._space, self._way, self._kernels, self._count = space, way, kernels, len(norms.eps)
+        self._threads = way.across, _THREADS // way.across
+        self._pack = Packer(f"{words}q").pack
+        channels = way.groups * way.across * way.lanes
+        self._numbers = (way.splits + 1) * channels * _STATISTIC[isinstance(norms, Norms)]
+        """How many the kernels tell each other of one norm."""
+
+    def run(self, words: list[int], ordered: Callable[[list[int]], tuple[int, ...]]) -> None:
+        """Launch them: ``words`` and how many splits there are, and where the numbers of each norm lie, in order."""
+        way, launch, threads, most = (
+            self._way,
+            self._kernels.launch_blocks,
+            self._threads,
+            self._space.device.most_blocks,
+        )
+        words.append(way.splits)
+        if way.alone:
+            words += [0] * self._count
+            blocks = min(way.groups, most // way.splits) * way.splits
+            launch("together", blocks, threads, self._pack(*ordered(words)), cluster=way.splits)
+            return
+        wide = self._space.wide
+        memory = self._space.empty((self._count, self._numbers), itemsize=wide)
+        words += [memory.pointer + number * self._numbers * wide for number in range(self._count)]
+        packed, blocks = self._pack(*ordered(words)), min(way.groups * way.splits, most)
+        launch("measure", blocks, threads, packed)
+        launch("finish", min(way.groups * way.across * way.lanes, most), threads, packed)
+        launch("apply", blocks, threads, packed)
+
+
+class Prepared:
+    """Norms of tensors of one shape, and a formula: all that is known of them without the tensors.
+
+    What a kernel is given are the addresses of operands and results, and numbers, in the order of the struct."""
+
+    __slots__ = (
+        *("_along", "_channels", "_gradients", "_launches", "_lies", "_norms", "_numbers", "_ordered"),
+        *(
+            "_results",
+            "_rows",
+            "_space",
+            "_strides",
+            "_tensors",
+            "_unit",
+            "_vectors",
+            "_width",
+            "_with_strides",
+            "_words",
+        ),
+    )
+
+    def __init__(self, space: Space, norms: Norms | NormGradients, shape: Shape) -> None:
+        formula, channels = norms.formula, shape[1]
+        self._space, self._norms, self._launches = space, norms, dict[bool, _Launch]()
+        self._gradients = isinstance(norms, NormGradients)
+        self._lies = lying(shape, (0, *range(2, len(shape)), 1))
+        self._channels, self._rows = channels, self._lies.count // max(1, channels)
+        width = 1 if space.itemsize > 4 else _BYTES // space.itemsize
+        self._width = 1 if channels % width else width
+        """Channels that a thread takes at a time, if they lie so; 1 if they never do."""
+        self._unit = _BYTES if self._width > 1 else 1
+        # Operands: tensor, weight and bias of each norm, and then those of the formula but the norms' results; or, for
+        # gradients, those of the formula, and then tensor, weight, mean and variance of each norm.
+        count = len(norms.eps)
+        step, given, first, shift = (4, 0, len(formula.kinds), 0) if self._gradients else (3, count, 0, 2 * count)
+        places = range(first, first + step * count, step)
+        others = [(number + shift, kind) for number, kind in enumerate(formula.kinds)][given:]
+        self._along = [place for place, kind in others if kind is Kind.AXIS]
+        self._tensors = dict.fromkeys(places, space)
+        for place, kind in others:
+            if kind is Kind.EACH:
+                self._tensors[place] = space.booleans if formula.masks[place - shift] else space
+        self._vectors = [place + number for place in places for number in range(1, step)]
+        self._strides = (self._lies.strides,) * len(self._tensors) + (_VECTOR,) * len(self._vectors)
+        self._with_strides = itemgetter(*self._tensors, *self._vectors)
+        """The operands that have to lie so."""
+        self._results = [space.booleans if formula.is_mask(value) else space for value in formula.results]
+        # Results: those of the formula, and then of each norm the gradient of its tensor, and two vectors.
+        own = 3 if self._gradients else 2
+        made = step * count + len(others)
+        numbers = made + len(self._results) + own * count
+        axes = numbers + 2 + count
+        splits = axes + 3 * len(self._along)
+        self._numbers = [self._rows, channels, *[int(np.float64(eps).view(np.int64)) for eps in norms.eps]]
+        order: list[int] = []
+        for number, place in enumerate(places):
+            start = made + len(self._results) + own * number
+            order += (*range(place, place + step), *range(start, start + own))
+            order += (splits + 1 + number, numbers + 2 + number)
+        order += (numbers, numbers + 1, splits, *(place for place, _ in others))
+        order += (*range(axes, splits), *range(made, made + len(self._results)))
+        self._words, self._ordered = len(order), itemgetter(*order)
+
+    def run(self, operands: Sequence[DeviceArray]) -> list[DeviceArray]:
+        """The results of the formula, and then what comes of each norm: mean and variance of the channels, or the
+        gradients of tensor, weight and bias."""
+        if tuple([x.strides for x in self._with_strides(operands)]) != self._strides:
+            operands = self._laid(operands)
+        space, lies = self._space, self._lies
+        results = [where.planned(lies) for where in self._results]
+        for _ in self._norms.eps:
+            if self._gradients:
+                results.append(space.planned(lies))
+            results += space.vectors(2, self._channels)
+        words = [x.pointer for x in operands]
+        misplaced = 0
+        for place in self._tensors:
+            misplaced |= words[place]
+        words += [x.pointer for x in results]
+        words += self._numbers
+        for place in self._along:
+            words += self._way_along(operands[place])
+        if lies.count:
+            aligned = misplaced % self._unit == 0
+            launch = self._launches.get(aligned) or self._launch(aligned)
+            launch.run(words, self._ordered)
+        return results
+
+    def _laid(self, operands: Sequence[DeviceArray]) -> Sequence[DeviceArray]:
+        """The operands with the channels last, and vectors that lie together."""
+        laid = list(operands)
+        for place, space in self._tensors.items():
+            laid[place] = space.laid(laid[place], self._lies.strides)
+        for place in self._vectors:
+            laid[place] = self._space.laid(laid[place], _VECTOR)
+        return laid
+
+    def _way_along(self, x: DeviceArray) -> tuple[int, int, int]:
+        """How an operand goes along one axis: its stride in the tensors, its size, the operand's own stride."""
+        axis = next((place for place, size in enumerate(x.shape) if size != 1), 0)
+        strides = self._lies.strides
+        return strides[axis + len(strides) - len(x.shape)], x.shape[axis], x.strides[axis]
+
+    def _launch(self, aligned: bool) -> _Launch:
+        way = _way(self._space, self._rows, self._channels, self._width if aligned else 1, len(self._tensors))
+        found = self._launches[aligned] = _Launch(self._space, self._norms, way, self._words)
+        return found
+
+
+@lru_cache(maxsize=1024)
+def prepared(space: Space, norms: Norms | NormGradients, shape: Shape) -> Prepared:
+    """The norms for tensors of a shape."""
+    return Prepared(space, norms, shape)
+
+
 def normalised(space: Space, norms: Norms, operands: Sequence[DeviceArray]) -> list[DeviceArray]:
     """As `moonxi.norms.WithNorms` says; all lies with the channels last."""
-    count = 3 * len(norms.eps)
-    work = _Work(space, norms, operands[0].shape)
-    for place in range(0, count, 3):
-        work.norm(operands[place], operands[place + 1 : place + 3])
-    work.formula(norms.formula, operands[count:], given=len(norms.eps))
-    work.launch()
-    return [*work.results, *work.vectors]
+    return prepared(space, norms, operands[0].shape).run(operands)
 
 
 def normalised_gradients(space: Space, norms: NormGradients, operands: Sequence[DeviceArray]) -> list[DeviceArray]:
     """As `moonxi.norms.WithNorms` says; all lies with the channels last."""
-    count = len(norms.formula.kinds)
-    work = _Work(space, norms, operands[count].shape)
-    found: list[DeviceArray] = []
-    for place in range(count, len(operands), 4):
-        dx = work.made(space)
-        work.norm(operands[place], operands[place + 1 : place + 4], dx)
-        found += [dx, *work.vectors[-2:]]
-    work.formula(norms.formula, operands[:count], given=0)
-    work.launch()
-    return [*work.results, *found]
-
-
-class _Facts(NamedTuple):
-    """What is known of a group of norms, and of tensors of a shape, without the tensors."""
-
-    strides: Strides
-    """With the channels last."""
-    channels: int
-    rows: int
-    width: int
-    """Channels that a thread takes at a time, if they lie so; 1 if they never do."""
-    elements: int
-    """Of a tensor."""
-    statistic: int
-    """Numbers of a statistic."""
-    eps: tuple[int, ...]
-    """The bits of each."""
-    results: tuple[Space, ...]
-    """Where each result of the formula lives."""
-
-
-@lru_cache(maxsize=1024)
-def _facts(space: Space, norms: Norms | NormGradients, shape: Shape) -> _Facts:
-    channels, formula = shape[1], norms.formula
-    width = 1 if space.itemsize > 4 else _BYTES // space.itemsize
-    return _Facts(
-        ordered(shape, (0, *range(2, len(shape)), 1)),
-        channels,
-        prod(shape) // max(1, channels),
-        1 if channels % width else width,
-        prod(shape),
-        _STATISTIC[isinstance(norms, Norms)],
-        tuple(map(_bits, norms.eps)),
-        tuple(space.booleans if formula.is_mask(value) else space for value in formula.results),
-    )
-
-
-class _Work:
-    """The words of the struct ``Work`` of a generated kernel, and what they point to."""
-
-    __slots__ = (
-        *("_aligned", "_blocks", "_facts", "_held", "_norms", "_read", "_shape", "_space", "_words"),
-        *("results", "vectors"),
-    )
-
-    def __init__(self, space: Space, norms: Norms | NormGradients, shape: Shape) -> None:
-        self._space, self._norms, self._shape = space, norms, shape
-        self._facts = _facts(space, norms, shape)
-        self._blocks: list[list[int]] = []
-        self._words: list[int] = []
-        self._held: list[DeviceArray] = []
-        self._read, self._aligned = 0, True
-        self.results: list[DeviceArray] = []
-        self.vectors: list[DeviceArray] = []
-        """What comes of each norm for each channel."""
-
-    def whole(self, x: DeviceArray, space: Space) -> int:
-        """The address of a tensor with the channels last."""
-        x = space.laid(x, self._facts.strides)
-        self._held.append(x)
-        self._read += 1
-        if x.pointer % (self._facts.width * x.itemsize):
-            self._aligned = False
-        return x.pointer
-
-    def vector(self, x: DeviceArray) -> int:
-        """The address of a number for each channel."""
-        if len(x.strides) != 1 or x.strides[0] != 1:
-            x = self._space.compact(x)
-        self._held.append(x)
-        return x.pointer
-
-    def made(self, space: Space) -> DeviceArray:
-        """Memory for a tensor with the channels last."""
-        return space.empty(self._shape, self._facts.strides)
-
-    def norm(self, x: DeviceArray, vectors: Sequence[DeviceArray], gradient: DeviceArray | None = None) -> None:
-        """One norm: its tensor and vectors of its channels. Two such vectors come of it."""
-        made = self._space.vectors(2, self._facts.channels)
-        self.vectors += made
-        words = [self.whole(x, self._space), *[self.vector(one) for one in vectors]]
-        if gradient is not None:
-            words.append(gradient.pointer)
-        words += [made[0].pointer, made[1].pointer]
-        self._blocks.append(words)
-
-    def formula(self, formula: Formula, operands: Sequence[DeviceArray], given: int) -> None:
-        """Where the operands of the formula lie, but for those that are given, and its results."""
-        space, strides, axes = self._space, self._facts.strides, list[int]()
-        for number, x in enumerate(operands, given):
-            kind = formula.kinds[number]
-            if kind is Kind.EACH:
-                self._words.append(self.whole(x, space.booleans if formula.masks[number] else space))
-                continue
-            if kind is Kind.AXIS:
-                axis = next((place for place, size in enumerate(x.shape) if size != 1), 0)
-                of_all = axis + len(self._shape) - len(x.shape)
-                axes += [strides[of_all], x.shape[axis], x.strides[axis]]
-            self._held.append(x)
-            self._words.append(x.pointer)
-        self.results = [self.made(where) for where in self._facts.results]
-        self._words += axes
-        self._words += [one.pointer for one in self.results]
-
-    def launch(self) -> None:
-        """Run it."""
-        space, facts = self._space, self._facts
-        if not facts.elements:
-            return
-        way = _way(space, facts.rows, facts.channels, facts.width if self._aligned else 1, self._read)
-        key = self._norms, way.lanes, way.alone
-        kernels = space.norms.get(key)
-        if kernels is None:
-            kernels = space.norms[key] = _kernels(space, self._norms, way)
-        threads = way.across, _THREADS // way.across
-        blocks = way.groups * way.splits
-        if way.alone:
-            cluster = way.splits
-            rounds = min(way.groups, space.device.most_blocks // cluster)
-            kernels.launch_blocks("together", rounds * cluster, threads, self._pack(way, 0), cluster=cluster)
-            return
-        numbers = (way.splits + 1) * way.groups * way.across * way.lanes * facts.statistic
-        parts = space.empty((len(self._blocks), numbers), itemsize=space.wide)
-        words = self._pack(way, parts.pointer)
-        most = space.device.most_blocks
-        kernels.launch_blocks("measure", min(blocks, most), threads, words)
-        kernels.launch_blocks("finish", min(way.groups * way.across * way.lanes, most), threads, words)
-        kernels.launch_blocks("apply", min(blocks, most), threads, words)
-
-    def _pack(self, way: _Way, parts: int) -> bytes:
-        facts, words = self._facts, list[int]()
-        bytes = (way.splits + 1) * way.groups * way.across * way.lanes * self._space.wide * facts.statistic
-        for number, own in enumerate(self._blocks):
-            words += own
-            words.append(parts and parts + number * bytes)
-            words.append(facts.eps[number])
-        words += (facts.rows, facts.channels, way.splits)
-        words += self._words
-        return pack(f"{len(words)}q", *words)
-
-
-@lru_cache(maxsize=64)
-def _bits(number: float) -> int:
-    """Those of a number in double precision."""
-    return int(np.float64(number).view(np.int64))
+    return prepared(space, norms, operands[len(norms.formula.kinds)].shape).run(operands)
 
 
 def _kernels(space: Space, norms: Norms | NormGradients, way: _Way) -> Kernels:

@@ -55,7 +55,10 @@ class Pending(Later):
     def __init__(
         self, space: Space, base: DeviceArray, factor: float, by: DeviceArray | None, *, is_square: bool = False
     ) -> None:
-        super().__init__(space, base, base.itemsize)
+        # As that of `Later`, which would be another call: an optimizer makes hundreds.
+        self.shape, self.strides, self.itemsize = base.shape, base.strides, base.itemsize
+        self.count, self.dense, self.last = base.count, base.dense, None
+        self._space, self.base = space, base
         self._factor, self.is_square = factor, is_square
         self.by = by
         """The number on the device that it is multiplied by, if it is by one."""

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
 
-from moonxi.backends.cupy.launching import Argument
-from moonxi.backends.cupy.layouts import Strides, Struct, is_dense, merged, row_major, walk
+from moonxi.backends.cupy.layouts import Plan, Strides, Struct, compact, is_dense, merged, row_major, walk
 from moonxi.backends.cupy.memory import DeviceArray, Space
 from moonxi.backends.cupy.pending import Pending
 from moonxi.traits import Shape
@@ -21,10 +20,10 @@ _OWN = 16
 class Fold:
     """How a reduction goes over an array: see kernels/folding.cuh."""
 
-    shape: Shape
+    result: Plan
     """Of the axes that stay."""
-    results: int
-    elements: int
+    parts: Plan
+    """Of what comes of each split, ``(splits, results)``."""
     kept: Struct
     gone: Struct
     kind: str
@@ -58,45 +57,29 @@ def fold(shape: Shape, strides: Strides, axes: tuple[int, ...]) -> Fold:
         threads, kind, groups = (own, 1), "rows", max(1, results)
     splits = max(1, min(-(-_BLOCKS // groups), elements // (own * _OWN)))
     kept, gone = walk(kept_shape, kept_strides), walk(gone_shape, gone_strides)
-    return Fold(kept_shape, results, elements, kept, gone, kind, threads, groups, splits)
+    result, parts = compact(kept_shape), compact((splits, results))
+    return Fold(result, parts, kept, gone, kind, threads, groups, splits)
 
 
 def reduced(space: Space, name: str, x: DeviceArray, axes: tuple[int, ...]) -> DeviceArray:
     """The sum or the largest over the axes, which go away."""
     how = fold(x.shape, x.strides, axes)
-    out = space.empty(how.shape)
-    of = name
-    if name == "sum" and isinstance(x, Pending) and x.base is not None and x.is_square:
-        x, of = x.base, "sum_squared"
-    if how.splits == 1:
-        _launched(space, f"{of}_{how.kind}", how, 1, x.pointer, out.pointer, how.kept, how.gone)
+    out = space.planned(how.result)
+    if not how.result.count:
         return out
-    found = _parts(space, of, how, x.pointer)
-    _finish(space, f"{name}_finish", how, found.pointer, out.pointer)
+    of, source, most = f"{name}_{how.kind}", x, space.device.most_blocks
+    if name == "sum" and isinstance(x, Pending) and x.base is not None and x.is_square:
+        of, source = f"sum_squared_{how.kind}", x.base
+    launch, blocks = space.reductions.launch_blocks, min(how.groups * how.splits, most)
+    if how.splits == 1:
+        launch(of, blocks, how.threads, source.pointer, out.pointer, how.kept, how.gone)
+        return out
+    parts = space.planned(how.parts, space.wide)  # in the type that is computed in
+    launch(f"{of}_split", blocks, how.threads, source.pointer, parts.pointer, how.kept, how.gone, how.splits)
+    across, down = 32, min(8, _power(how.splits))
+    blocks = min(-(-how.result.count // across), most)
+    launch(f"{name}_finish", blocks, (across, down), parts.pointer, out.pointer, how.result.count, how.splits)
     return out
-
-
-def _parts(space: Space, name: str, how: Fold, *operands: Argument) -> DeviceArray:
-    """The parts ``(splits, results)`` of a reduction, in the type that is computed in."""
-    found = space.empty((how.splits, how.results), itemsize=space.wide)
-    arguments = (*operands, found.pointer, how.kept, how.gone, how.splits)
-    _launched(space, f"{name}_{how.kind}_split", how, how.splits, *arguments)
-    return found
-
-
-def _finish(space: Space, name: str, how: Fold, *operands: Argument) -> None:
-    """Bring the parts together."""
-    if how.results:
-        down = min(8, _power(how.splits))
-        blocks = min(-(-how.results // 32), space.device.most_blocks)
-        space.reductions.launch_blocks(name, blocks, (32, down), *operands, how.results, how.splits)
-
-
-def _launched(space: Space, name: str, how: Fold, splits: int, *arguments: Argument) -> None:
-    """Run a kernel of rows or of columns."""
-    if how.results:
-        blocks = min(how.groups * splits, space.device.most_blocks)
-        space.reductions.launch_blocks(name, blocks, how.threads, *arguments)
 
 
 def argmax(space: Space, x: DeviceArray, axis: int) -> DeviceArray:

@@ -94,7 +94,8 @@ class CudaTensor[D: Floating](DerivedTensor["CudaTensor[D]"]):
         where = self.space
         if isinstance(other, (float, int)):
             return type(self)(elementwise.number(where, name, self.data, float(other)), where)
-        return type(self)(elementwise.binary(where, name, self.data, self._tensor(other, operation)), where)
+        right = other.data if getattr(other, "space", None) is where else self._tensor(other, operation)
+        return type(self)(elementwise.binary(where, name, self.data, right), where)
 
     def _left(self, name: str, operation: str, other: Self | float) -> Self:
         if isinstance(other, (float, int)):
