@@ -4,19 +4,12 @@ from collections.abc import Iterable, Iterator
 
 from mypy.nodes import (
     AssignmentStmt,
-    Block,
     ClassDef,
     Decorator,
-    ForStmt,
     FuncDef,
-    IfStmt,
-    MatchStmt,
     MypyFile,
     Node,
     OverloadedFuncDef,
-    TryStmt,
-    WhileStmt,
-    WithStmt,
 )
 from mypy.plugin import AnalyzeTypeContext
 from mypy.semanal import SemanticAnalyzer
@@ -25,6 +18,7 @@ from mypy.types import CallableType, Type, TypeList, UnboundType, UnionType, Unp
 
 from moonxi.mypy_plugin import messages
 from moonxi.mypy_plugin.messages import TENSOR_MIX
+from moonxi.mypy_plugin.shapes.walk import blocks
 
 _OF_CLASSES = ("type", "Type", "typing.Type", "builtins.type")
 
@@ -68,18 +62,8 @@ def _annotations(nodes: Iterable[Node | None]) -> Iterator[Type]:
                 yield from _annotations(node.defs.body)
             case AssignmentStmt() if node.unanalyzed_type is not None:
                 yield node.unanalyzed_type
-            case Block():
-                yield from _annotations(node.body)
-            case IfStmt():
-                yield from _annotations([*node.body, node.else_body])
-            case WhileStmt() | ForStmt():
-                yield from _annotations([node.body, node.else_body])
-            case WithStmt():
-                yield from _annotations([node.body])
-            case TryStmt():
-                yield from _annotations([node.body, *node.handlers, node.else_body, node.finally_body])
-            case MatchStmt():
-                yield from _annotations(node.bodies)
+            case _:
+                yield from _annotations(one for block in blocks(node) for one in block.body)
 
 
 def _written(types: Iterable[Type]) -> Iterator[UnboundType]:

@@ -8,16 +8,19 @@ it, as the checks of this project do.
 
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from traceback import format_exc
 from typing import TYPE_CHECKING
 
 from mypy.checker import TypeChecker
+from mypy.checker_shared import CheckerScope
 from mypy.nodes import FuncDef, MypyFile, TypeAlias, TypeInfo
 from mypy.options import Options
 from mypy.plugin import (
     AnalyzeTypeContext,
     ClassDefContext,
+    DynamicClassDefContext,
     FunctionContext,
     FunctionSigContext,
     MethodContext,
@@ -55,6 +58,17 @@ if TYPE_CHECKING:
 def _is_own(name: str) -> bool:
     """Whether a module or class is moonxi's."""
     return name == "moonxi" or name.startswith("moonxi.")
+
+
+@dataclass
+class _Checked:
+    """What is known of a file while mypy checks it."""
+
+    scope: CheckerScope
+    """Of the checker: another one where the daemon comes back to the file, of which anything may have changed."""
+    dropped: frozenset[int]
+    module: "Module | None" = None
+    called_in: "tuple[FuncDef | None] | None" = None
 
 
 class MapOnly(Plugin):
@@ -96,9 +110,7 @@ class MoonxiPlugin(MapOnly):
         self._conformance = Conformance()
         self._default_next = ""
         self._planted: MypyFile | None = None
-        self._module: Module | None = None
-        self._called_in: tuple[MypyFile, FuncDef | None] | None = None
-        self._dropped: dict[str, frozenset[int]] = {}
+        self._checked: _Checked | None = None
 
     def get_function_hook(self, fullname: str) -> Callable[[FunctionContext], Type]:
         return partial(self._function, fullname, self._default.get_function_hook(fullname))
@@ -125,6 +137,15 @@ class MoonxiPlugin(MapOnly):
         if _is_own(fullname) or self._guarded(lambda: self._is_alias(fullname)):
             return partial(self._own_type, fullname)
         return None
+
+    def get_dynamic_class_hook(self, fullname: str) -> Callable[[DynamicClassDefContext], None] | None:
+        return self._assigned if _is_own(fullname) else None
+
+    def _assigned(self, ctx: DynamicClassDefContext) -> None:
+        """What is called is moonxi's: a file need not name a type of it to be checked."""
+        semantic = ctx.api
+        if isinstance(semantic, SemanticAnalyzer):
+            self._guarded(lambda: self._plant(semantic))
 
     def _named_trait(self, fullname: str) -> str | None:
         """The name of the trait that a name stands for, by itself or as an alias."""
@@ -166,27 +187,33 @@ class MoonxiPlugin(MapOnly):
         """Check the function that mypy is in, or what is outside of functions."""
         from moonxi.mypy_plugin.shapes.module import Module  # takes a moment, and many runs check nothing
 
-        if self._module is None or self._module.tree is not checker.tree:
-            self._module = Module(checker)
+        known = self._known(checker)
+        if known.module is None:
+            known.module = Module(checker)
         function = checker.scope.current_function()
         if isinstance(function, FuncDef):
-            self._module.check(checker, function)
+            known.module.check(checker, function)
             check_keys(checker, function, function.body.body)
         elif function is None:
-            self._module.check_top_level(checker)
+            known.module.check_top_level(checker)
             check_keys(checker, None, checker.tree.defs)
 
+    def _known(self, checker: TypeChecker) -> _Checked:
+        if self._checked is None or self._checked.scope is not checker.scope:
+            self._checked = _Checked(checker.scope, frozenset(dropped_calls(checker.tree.defs)))
+        return self._checked
+
     def _unmarked(self, checker: TypeChecker) -> None:
-        """The same at the first call in a function or file in which no type of moonxi is written."""
-        function = checker.scope.current_function()
-        place = checker.tree, function if isinstance(function, FuncDef) else None
-        if place == self._called_in or any(checker.msg.errors.get_watchers()):
+        """The same at the first call where nothing of moonxi is written in a type, nor called for a variable."""
+        current, known = checker.scope.current_function(), self._known(checker)
+        function = current if isinstance(current, FuncDef) else None
+        if known.called_in == (function,) or any(checker.msg.errors.get_watchers()):
             return
-        self._called_in = place
+        known.called_in = (function,)
         if not imports_moonxi(checker.tree) or not checker.in_checked_function():
             return
         plant_end(checker.tree)
-        if place[1] is not None and not is_marked(place[1]):
+        if function is not None and not is_marked(function):
             self._check_shapes(checker)
 
     def _annotated(self, fullname: str, ctx: AnalyzeTypeContext) -> Type:
@@ -218,7 +245,7 @@ class MoonxiPlugin(MapOnly):
         self._guarded(lambda: self._unmarked(checker))
         if isinstance(ctx, FunctionContext):
             check_scores(ctx, fullname, checker)
-        check_unused(ctx, fullname, self._dropped.get(module, frozenset()), checker)
+        check_unused(ctx, fullname, self._known(checker).dropped, checker)
         return checked(ctx, fullname, checker)
 
     def _trait(self, fullname: str, name: str, ctx: AnalyzeTypeContext) -> Type:
@@ -251,6 +278,4 @@ class MoonxiPlugin(MapOnly):
         file = semantic.cur_mod_node
         if file is not self._planted and not file.is_stub:
             self._planted = file
-            self._module = None  # what was known of a file may be so no longer
-            self._dropped[file.fullname] = frozenset(dropped_calls(file.defs))
             plant(file)

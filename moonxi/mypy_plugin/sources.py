@@ -10,19 +10,15 @@ from mypy.nodes import (
     Block,
     CallExpr,
     Expression,
-    ForStmt,
     FuncDef,
     IfStmt,
     IndexExpr,
-    MatchStmt,
     MemberExpr,
     NameExpr,
     Node,
     ReturnStmt,
     Statement,
-    TryStmt,
     TypeInfo,
-    WhileStmt,
     WithStmt,
 )
 from mypy.types import Instance, get_proper_type
@@ -31,6 +27,7 @@ from moonxi.mypy_plugin.shapes.attached import declared
 from moonxi.mypy_plugin.shapes.bindings import bound_names
 from moonxi.mypy_plugin.shapes.marker import is_mark
 from moonxi.mypy_plugin.shapes.objects import method
+from moonxi.mypy_plugin.shapes.walk import blocks
 
 _SAME_NUMBERS: Final = (
     "reshape",
@@ -118,7 +115,7 @@ def _returns(body: list[Statement]) -> Iterator[ReturnStmt]:
     for statement in body:
         if isinstance(statement, ReturnStmt):
             yield statement
-        for block in _blocks(statement):
+        for block in blocks(statement):
             yield from _returns(block.body)
 
 
@@ -127,7 +124,7 @@ def _assigned(use: NameExpr, body: list[Statement]) -> Iterator[Expression | Non
     for statement in body:
         if is_mark(statement):  # it has the place of the whole function
             continue
-        inner = [block for block in _blocks(statement) if _is_in(use, block)]
+        inner = [block for block in blocks(statement) if _is_in(use, block)]
         if statement.line > use.line or (_is_in(use, statement) and not inner):
             return
         if inner:
@@ -143,20 +140,3 @@ def _assigned(use: NameExpr, body: list[Statement]) -> Iterator[Expression | Non
 def _is_in(use: Node, around: Node) -> bool:
     last = around.body[-1] if isinstance(around, Block) and around.body else around
     return around.line <= use.line <= (last.end_line or last.line)
-
-
-def _blocks(statement: Statement) -> list[Block]:
-    match statement:
-        case IfStmt():
-            blocks = [*statement.body, statement.else_body]
-        case ForStmt() | WhileStmt():
-            blocks = [statement.body, statement.else_body]
-        case WithStmt():
-            blocks = [statement.body]
-        case TryStmt():
-            blocks = [statement.body, *statement.handlers, statement.else_body, statement.finally_body]
-        case MatchStmt():
-            blocks = list(statement.bodies)
-        case _:
-            blocks = []
-    return [one for one in blocks if one is not None]

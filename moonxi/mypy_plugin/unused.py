@@ -9,23 +9,18 @@ from typing import Final
 
 from mypy.checker import TypeChecker
 from mypy.nodes import (
-    Block,
     CallExpr,
     ClassDef,
     Context,
     Decorator,
     Expression,
     ExpressionStmt,
-    ForStmt,
     FuncDef,
-    IfStmt,
-    MatchStmt,
     MemberExpr,
     NameExpr,
     Node,
     OverloadedFuncDef,
     TryStmt,
-    WhileStmt,
     WithStmt,
 )
 from mypy.plugin import FunctionContext, MethodContext
@@ -35,7 +30,7 @@ from moonxi.mypy_plugin.messages import TENSOR_UNUSED
 from moonxi.mypy_plugin.module_map import is_module
 from moonxi.mypy_plugin.purity import is_pure
 from moonxi.mypy_plugin.shapes.objects import is_tensor, method
-from moonxi.mypy_plugin.shapes.walk import walked
+from moonxi.mypy_plugin.shapes.walk import blocks, walked
 
 _FUNCTIONS: Final = (
     "moonxi.nn.state_dict.load_state_dict",
@@ -108,32 +103,26 @@ def _only_gives(ctx: MethodContext, name: str, checker: TypeChecker) -> bool:
     return is_pure(function, checker)
 
 
-def dropped_calls(nodes: Iterable[Node | None]) -> Iterator[int]:
+def dropped_calls(nodes: Iterable[Node]) -> Iterator[int]:
     """The identities of the calls that are statements; not of those from which an error is expected."""
     for node in nodes:
         match node:
             case ExpressionStmt(expr=CallExpr()):
                 yield id(node.expr)
             case FuncDef():
-                yield from dropped_calls([node.body])
+                yield from dropped_calls(node.body.body)
             case Decorator():
                 yield from dropped_calls([node.func])
             case OverloadedFuncDef():
-                yield from dropped_calls(node.items)
+                yield from dropped_calls(node.unanalyzed_items)
             case ClassDef():
-                yield from dropped_calls([node.defs])
-            case Block():
-                yield from dropped_calls(node.body)
-            case IfStmt():
-                yield from dropped_calls([*node.body, node.else_body])
-            case ForStmt() | WhileStmt():
-                yield from dropped_calls([node.body, node.else_body])
-            case WithStmt() if not any(map(_expects_errors, node.expr)):
-                yield from dropped_calls([node.body])
-            case TryStmt() if not node.handlers:
-                yield from dropped_calls([node.body, node.finally_body])
-            case MatchStmt():
-                yield from dropped_calls(node.bodies)
+                yield from dropped_calls(node.defs.body)
+            case WithStmt() if any(map(_expects_errors, node.expr)):
+                pass
+            case TryStmt() if node.handlers:
+                pass
+            case _:
+                yield from dropped_calls(one for block in blocks(node) for one in block.body)
 
 
 def _is_next(typ: Type) -> bool:

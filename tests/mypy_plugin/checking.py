@@ -11,6 +11,7 @@ from textwrap import dedent
 from tests.examples.program import CHECKOUT
 
 CONFIGURATION = "[mypy]\nplugins = moonxi.mypy_plugin\nstrict = True\nraise_exceptions = RAISES\n"
+DAEMON = ("-m", "mypy.dmypy", "--status-file", "status.json")
 WARMING = """
 import jaxtyping
 import moonxi as mx
@@ -65,6 +66,13 @@ class Project:
     def check_cold(self) -> Report:
         """The same by a run that remembers nothing."""
         return self.check("--no-incremental", "--cache-dir", os.devnull)
+
+    def ask_daemon(self) -> Report:
+        """The same by mypy's daemon; the fixture ``daemon`` ends it."""
+        arguments = ["run", "--timeout", "300", "--", "--cache-dir", "cache", *self.files]
+        done = run(*DAEMON, *arguments, folder=self.folder)
+        assert done.returncode in (0, 1), done.stdout + done.stderr
+        return read(done.stdout)
 
     @property
     def files(self) -> list[str]:

@@ -2,13 +2,14 @@
 
 import fcntl
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from shutil import copytree
 
 import pytest
 
 from tests.examples.program import CHECKOUT
-from tests.mypy_plugin.checking import Project, warmed, with_cache
+from tests.mypy_plugin.checking import DAEMON, Project, run, warmed, with_cache
 
 
 @pytest.fixture(scope="session", name="cache")
@@ -25,3 +26,10 @@ def _cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def _project(cache: Path, tmp_path: Path) -> Project:
     """An empty folder in which moonxi need not be checked anew."""
     return with_cache(tmp_path, cache)
+
+
+@pytest.fixture(name="daemon")
+def _daemon(project: Project) -> Iterator[None]:
+    """The test may ask mypy's daemon, which ends with it."""
+    yield
+    run(*DAEMON, "kill", folder=project.folder)

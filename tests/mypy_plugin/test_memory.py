@@ -1,10 +1,8 @@
 """What mypy remembers between runs does not change what it says."""
 
-from collections.abc import Iterator
-
 import pytest
 
-from tests.mypy_plugin.checking import Project, Report, read, run
+from tests.mypy_plugin.checking import Project
 
 CALLEE = """
 import moonxi as mx
@@ -147,25 +145,13 @@ def test_what_is_said_after_an_edit_is_what_a_first_run_says(
     assert found == project.check_cold()
 
 
-@pytest.fixture(name="daemon")
-def _daemon(chain: Project) -> Iterator[Project]:
-    yield chain
-    run("-m", "mypy.dmypy", "--status-file", "status.json", "kill", folder=chain.folder)
-
-
-def ask_daemon(project: Project) -> Report:
-    arguments = ["run", "--timeout", "300", "--", "--cache-dir", "cache", *project.files]
-    done = run("-m", "mypy.dmypy", "--status-file", "status.json", *arguments, folder=project.folder)
-    assert done.returncode in (0, 1), done.stdout + done.stderr
-    return read(done.stdout)
-
-
 @pytest.mark.slow
-def test_the_daemon_follows_each_edit(daemon: Project) -> None:
-    assert ask_daemon(daemon).brief == MIX
-    daemon.write(callee=APART)
-    assert ask_daemon(daemon).errors == []
-    daemon.write(callee=CALLEE)
-    assert ask_daemon(daemon).brief == MIX
-    daemon.write(caller=CALLER.replace("joined(host, device)", "joined(host, host)"))
-    assert ask_daemon(daemon).errors == []
+@pytest.mark.usefixtures("daemon")
+def test_the_daemon_follows_each_edit(chain: Project) -> None:
+    assert chain.ask_daemon().brief == MIX
+    chain.write(callee=APART)
+    assert chain.ask_daemon().errors == []
+    chain.write(callee=CALLEE)
+    assert chain.ask_daemon().brief == MIX
+    chain.write(caller=CALLER.replace("joined(host, device)", "joined(host, host)"))
+    assert chain.ask_daemon().errors == []

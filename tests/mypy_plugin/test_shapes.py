@@ -245,3 +245,29 @@ def test_each_code_is_ignored_and_disabled_by_itself(project: Project) -> None:
         "other.py:12: [tensor-broadcast",
         "other.py:12: [unused-ignore",
     ]
+
+
+UNTYPED = """
+import moonxi as mx
+from moonxi import nn
+
+
+def main() -> None:
+    table = mx.numpy().ones((3, 4))
+    other = table.relu()
+    other = other @ other
+
+
+def model() -> None:
+    layer = nn.Linear.init(3, 4, like=mx.numpy(), key=mx.Key(0))
+    hidden = layer.forward(mx.numpy().ones((2, 4)))
+
+
+square = mx.numpy().ones((3, 4)) @ mx.numpy().ones((3, 4))
+print(square)
+"""
+
+
+def test_a_file_need_not_name_a_type(project: Project) -> None:
+    project.write(program=UNTYPED)
+    assert sorted(project.check().brief) == [f"program.py:{line}: [tensor-shape]" for line in (13, 16, 8)]

@@ -1,11 +1,10 @@
 """What is said of shapes does not depend on how mypy is run."""
 
 import os
-from collections.abc import Iterator
 
 import pytest
 
-from tests.mypy_plugin.checking import Project, Report, read, run
+from tests.mypy_plugin.checking import Project, Report
 
 LAYERS = """
 from dataclasses import dataclass
@@ -99,27 +98,39 @@ def test_every_way_of_running_mypy_says_the_same(pair: Project, options: tuple[s
     assert ordered(pair.check(*options)) == AFTER
 
 
-@pytest.fixture(name="daemon")
-def _daemon(pair: Project) -> Iterator[Project]:
-    yield pair
-    run("-m", "mypy.dmypy", "--status-file", "status.json", "kill", folder=pair.folder)
+@pytest.mark.slow
+@pytest.mark.usefixtures("daemon")
+def test_the_daemon_follows_an_edit_of_shapes_alone(pair: Project) -> None:
+    assert ordered(pair.ask_daemon()) == ALWAYS
+    pair.write(layers=NARROWED)
+    assert ordered(pair.ask_daemon()) == AFTER
+    pair.write(layers=LAYERS)
+    assert ordered(pair.ask_daemon()) == ALWAYS
+    pair.write(use=USE.replace("rows(scale.forward(x))", "rows(scale.forward(x).transpose())"))
+    assert "use.py:9: [tensor-shape]" in pair.ask_daemon().brief
+    pair.write(use=USE)
+    assert ordered(pair.ask_daemon()) == ALWAYS
 
 
-def ask_daemon(project: Project) -> Report:
-    arguments = ["run", "--timeout", "300", "--", "--cache-dir", "cache", *project.files]
-    done = run("-m", "mypy.dmypy", "--status-file", "status.json", *arguments, folder=project.folder)
-    assert done.returncode in (0, 1), done.stdout + done.stderr
-    return read(done.stdout)
+UNTYPED = """
+import moonxi as mx
+
+table = mx.numpy().ones((3, 4))
+table.relu()
+print(table)
+table @ table
+"""
 
 
 @pytest.mark.slow
-def test_the_daemon_follows_an_edit_of_shapes_alone(daemon: Project) -> None:
-    assert ordered(ask_daemon(daemon)) == ALWAYS
-    daemon.write(layers=NARROWED)
-    assert ordered(ask_daemon(daemon)) == AFTER
-    daemon.write(layers=LAYERS)
-    assert ordered(ask_daemon(daemon)) == ALWAYS
-    daemon.write(use=USE.replace("rows(scale.forward(x))", "rows(scale.forward(x).transpose())"))
-    assert "use.py:9: [tensor-shape]" in ask_daemon(daemon).brief
-    daemon.write(use=USE)
-    assert ordered(ask_daemon(daemon)) == ALWAYS
+@pytest.mark.usefixtures("daemon")
+def test_the_daemon_follows_the_edit_of_a_file_that_names_no_type(project: Project) -> None:
+    found = ["untyped.py:4: [tensor-unused]", "untyped.py:6: [tensor-shape]"]
+    project.write(untyped=UNTYPED)
+    assert project.ask_daemon().brief == found
+    project.write(untyped=UNTYPED.replace("(3, 4)", "(3, 5)"))
+    assert project.ask_daemon().brief == found
+    project.write(untyped=UNTYPED.replace("@ table", "@ table.transpose()"))
+    assert project.ask_daemon().brief == found[:1]
+    project.write(untyped=UNTYPED.replace("table.relu()", "print(table.relu())"))
+    assert project.ask_daemon().brief == found[1:]

@@ -134,3 +134,21 @@ def test_what_gives_a_new_value_is_found_where_that_is_dropped(project: Project)
 def test_a_line_can_be_ignored_by_the_code(project: Project) -> None:
     project.write(program=PROGRAM.replace("# here", "# type: ignore[tensor-unused]"))
     assert project.check().errors == []
+
+
+UNTYPED = """
+import moonxi as mx
+from moonxi import nn
+
+net = nn.Linear.init(3, 4, like=mx.numpy(), key=mx.Key(0))
+net.map(lambda p: p + p)
+table = mx.numpy().ones((3, 4))
+for _ in range(3):
+    table.relu()
+    print(net, table)
+"""
+
+
+def test_a_file_need_not_name_a_type(project: Project) -> None:
+    project.write(program=UNTYPED)
+    assert project.check().brief == ["program.py:5: [tensor-unused]", "program.py:8: [tensor-unused]"]

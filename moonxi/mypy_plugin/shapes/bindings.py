@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from mypy.nodes import (
     AssignmentStmt,
-    Block,
     CallExpr,
     ClassDef,
     Decorator,
@@ -13,7 +12,6 @@ from mypy.nodes import (
     Expression,
     ForStmt,
     FuncDef,
-    IfStmt,
     Import,
     ImportFrom,
     IndexExpr,
@@ -27,12 +25,11 @@ from mypy.nodes import (
     Statement,
     TryStmt,
     TupleExpr,
-    WhileStmt,
     WithStmt,
 )
 from mypy.patterns import AsPattern, ClassPattern, MappingPattern, OrPattern, Pattern, SequencePattern, StarredPattern
 
-from moonxi.mypy_plugin.shapes.walk import walked
+from moonxi.mypy_plugin.shapes.walk import blocks, walked
 
 _CHANGES = ("append", "extend", "insert", "pop", "remove", "clear", "reverse", "sort")
 
@@ -55,25 +52,16 @@ def bound_names(nodes: Iterable[Node | None]) -> Iterator[str]:
                 yield from (alias or name.partition(".")[0] for name, alias in node.ids)
             case ImportFrom():
                 yield from (alias or name for name, alias in node.names)
-            case Block():
-                yield from bound_names(node.body)
-            case IfStmt():
-                yield from bound_names([*node.body, node.else_body])
-            case WhileStmt():
-                yield from bound_names([node.body, node.else_body])
             case ForStmt():
                 yield from _targets([node.index])
-                yield from bound_names([node.body, node.else_body])
             case WithStmt():
                 yield from _targets(node.target)
-                yield from bound_names([node.body])
             case TryStmt():
                 yield from _targets(node.vars)
-                yield from bound_names([node.body, *node.handlers, node.else_body, node.finally_body])
             case MatchStmt():
                 for pattern in node.patterns:
                     yield from captured_names(pattern)
-                yield from bound_names(node.bodies)
+        yield from bound_names(one for block in blocks(node) for one in block.body)
 
 
 def _targets(targets: Iterable[Expression | None]) -> Iterator[str]:

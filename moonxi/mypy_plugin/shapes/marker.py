@@ -56,7 +56,7 @@ def _plant(nodes: Iterable[Node | None]) -> None:
             case Decorator():
                 _plant([node.func])
             case OverloadedFuncDef():
-                _plant(node.items)
+                _plant(node.unanalyzed_items)
             case ClassDef():
                 _plant(node.defs.body)
             case Block():

@@ -2,7 +2,21 @@
 
 from collections.abc import Iterable, Iterator
 
-from mypy.nodes import AssignmentStmt, Expression, MemberExpr, NameExpr, Node, Statement
+from mypy.nodes import (
+    AssignmentStmt,
+    Block,
+    Expression,
+    ForStmt,
+    IfStmt,
+    MatchStmt,
+    MemberExpr,
+    NameExpr,
+    Node,
+    Statement,
+    TryStmt,
+    WhileStmt,
+    WithStmt,
+)
 from mypy.patterns import Pattern
 
 
@@ -22,6 +36,25 @@ def walked(nodes: Iterable[Node]) -> Iterator[Node]:
             case _:
                 for name in getattr(node, "__match_args__", ()):
                     left.extend(_parts(getattr(node, name, None)))
+
+
+def blocks(statement: Node | None) -> list[Block]:
+    """The blocks of a statement, in order; of a function or class none: they are not run where they stand."""
+    found: list[Block | None] = []
+    match statement:
+        case Block():
+            found = [statement]
+        case IfStmt():
+            found = [*statement.body, statement.else_body]
+        case ForStmt() | WhileStmt():
+            found = [statement.body, statement.else_body]
+        case WithStmt():
+            found = [statement.body]
+        case TryStmt():
+            found = [statement.body, *statement.handlers, statement.else_body, statement.finally_body]
+        case MatchStmt():
+            found = list(statement.bodies)
+    return [one for one in found if one is not None]
 
 
 def _parts(value: object) -> Iterator[Node]:
