@@ -58,8 +58,10 @@ def _without_factors(program: Program) -> Program:
 def _routine(found: Program, request: Request) -> Routine:
     dtype = cast("np.dtype[np.floating]", request.operands[0].dtype)
     places = _memory(found)
-    kinds: dict[int, Any] = {place: np.dtype(np.bool_) if found.steps[n].mask else dtype for n, place in places.items()}
-    memory = [(f"step {place}", kinds[place]) for place in sorted(kinds)]
+    kinds: dict[str, Any] = {
+        place: np.dtype(np.bool_) if found.steps[n].mask else dtype for n, place in places.items() if place[0] == "m"
+    }
+    memory = [(f"step {place}", kind) for place, kind in sorted(kinds.items())]
     steps = _written(found, dtype, places)
 
     def run(*operands: HostArray, out: tuple[HostArray, ...]) -> None:
@@ -82,7 +84,7 @@ def _routine(found: Program, request: Request) -> Routine:
     return run
 
 
-def _written(program: Program, dtype: np.dtype[np.floating], places: Mapping[int, int]) -> Callable[..., None]:
+def _written(program: Program, dtype: np.dtype[np.floating], places: Mapping[int, str]) -> Callable[..., None]:
     """The steps as a function of arrays, results, scalars and memory: so a block costs no more than its calls."""
     names: dict[str, object] = {}
     first = program.arrays + program.scalars
@@ -101,25 +103,26 @@ def _written(program: Program, dtype: np.dtype[np.floating], places: Mapping[int
                 arguments.append(f"c{n}_{m}")
         if kernel.swapped:
             arguments.reverse()
-        target = results.get(first + n) or f"m{places[n]}"
+        target = results.get(first + n) or places[n]
         registers.append(target)
         lines.append(f"    k{n}({', '.join(arguments)}, out={target})")
     parameters = [f"a{n}" for n in range(program.arrays)] + list(results.values())
-    parameters += [f"s{n}" for n in range(program.scalars)] + [f"m{n}" for n in sorted(set(places.values()))]
+    parameters += [f"s{n}" for n in range(program.scalars)] + sorted({place for place in places.values() if place[0] == "m"})
     exec("\n".join([f"def steps({', '.join(parameters)}):", *lines]), names)
     return cast(Callable[..., None], names["steps"])
 
 
-def _memory(program: Program) -> dict[int, int]:
-    """For each step whose result is not one of the program's, the memory that it writes to.
+def _memory(program: Program) -> dict[int, str]:
+    """For each step whose result is not one of the program's, the name of the memory that it writes to.
 
-    It is that of a step of its kind that nobody needs any more, or new."""
+    It is that of a result that is not there yet, that of a step of its kind that nobody needs any more, or new."""
     first = program.arrays + program.scalars
     last: dict[int, int] = {}
     for n, step in enumerate(program.steps):
         last.update({one.number: n for one in step.arguments if isinstance(one, Register)})
-    places: dict[int, int] = {}
-    free: dict[bool, list[int]] = {True: [], False: []}
+    until = {f"r{n}": register - first for n, register in enumerate(program.results)}
+    places: dict[int, str] = {}
+    free: dict[bool, list[str]] = {True: [], False: list(until)}
     count = 0
     for n, step in enumerate(program.steps):
         for number in {one.number - first for one in step.arguments if isinstance(one, Register)}:
@@ -127,8 +130,11 @@ def _memory(program: Program) -> dict[int, int]:
                 free[program.steps[number].mask].append(places[number])
         if first + n in program.results:
             continue
-        if not free[step.mask]:
-            free[step.mask].append(count)
+        fitting = [one for one in free[step.mask] if one not in until or n <= last.get(first + n, n) <= until[one]]
+        if not fitting:
+            fitting.append(f"m{count}")
+            free[step.mask] += fitting
             count += 1
-        places[n] = free[step.mask].pop()
+        places[n] = fitting[-1]
+        free[step.mask].remove(fitting[-1])
     return places
