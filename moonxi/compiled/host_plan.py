@@ -3,10 +3,7 @@
 Where the tensor class has a kernel for an operation, it runs on the arrays; anything else is the method of the class.
 """
 
-import re
 from collections.abc import Callable, Collection, Iterable, Sequence
-from pathlib import Path
-from types import TracebackType
 from typing import cast
 
 import numpy as np
@@ -19,13 +16,12 @@ from moonxi.compiled.interpreter import set_apart
 from moonxi.compiled.memory import Memory, Order, Piece, joined
 from moonxi.compiled.optimising import Pass
 from moonxi.compiled.packed_plan import PackedPlan
-from moonxi.compiled.results import Result
+from moonxi.compiled.plan_text import FILE, blamed, told
+from moonxi.compiled.results import taker
 from moonxi.compiled.schedule import BLOCK, Group, grouped
 from moonxi.dtypes import Floating
 from moonxi.traits import Mask
 from moonxi.traits.kernels import Kernel, Kind, WithKernels
-
-_FILE = "<compiled step>"
 
 
 class HostPlan:
@@ -37,32 +33,31 @@ class HostPlan:
         self._graph = graph
         self._orders = orders
         self._backend = backend
-        uses = Uses(graph)
-        fusions = found(graph, uses, backend, self._is_elementwise, without)
-        routines = {id(fusion): routine for fusion, routine in fusions}
+        self._uses = Uses(graph)
+        fusions = found(graph, self._uses, backend, self._is_elementwise, without)
         self._groups = grouped(graph, self._is_elementwise, "fusion" not in without, [fusion for fusion, _ in fusions])
         self._memory = Memory(reuse="memory_plan" not in without)
         self._pieces: dict[int, Piece] = {}
         self._roots: dict[int, frozenset[int]] = {}
         self._fixed: dict[int, NDArray[np.generic]] = {}
         self._results: set[int] = set()
+        self._tensors: set[int] = set()
         self._globals: dict[str, object] = {"tensor": backend}
         self._lines: list[str] = ["def replay(inputs):"]
         self._node_at: dict[int, Node] = {}
         self._last = self._find_last_uses()
-        packs = PackedPlan(graph, uses, orders, self._roots)
-        chosen = [group.fusion for group in self._groups if group.fusion is not None]
-        self._calls: dict[int, Callable[..., object]] = {
-            id(fusion): routines[id(fusion)]
-            if fusion.pack is None
-            else packs.program(fusion.pack, routines[id(fusion)])
-            for fusion in chosen
+        packs = PackedPlan(graph, self._uses, orders, self._roots)
+        self._routines = {id(fusion): routine for fusion, routine in fusions}
+        self._programs = {
+            id(group.fusion): packs.program(group.fusion.pack, self._routines[id(group.fusion)], backend)
+            for group in self._groups
+            if group.fusion is not None and group.fusion.pack is not None
         }
         self._placed = packs.placed
         self._memory.bytes += packs.bytes
         self._write()
         namespace = self._globals
-        exec(compile("\n".join(self._lines), _FILE, "exec"), namespace)
+        exec(compile("\n".join(self._lines), FILE, "exec"), namespace)
         self._replay = cast(Callable[[Sequence[object]], list[object]], namespace["replay"])
 
     @property
@@ -83,19 +78,7 @@ class HostPlan:
 
     def source(self) -> str:
         """The function that is called, as text for people: with the operation and your line for each kernel."""
-        return "\n".join(self._told(text, self._node_at.get(place)) for place, text in enumerate(self._lines, 1))
-
-    def _told(self, text: str, node: Node | None) -> str:
-        def shown(name: re.Match[str]) -> str:
-            value = self._globals[name[0]]
-            return str(value) if isinstance(value, np.ndarray) else repr(value)
-
-        told = re.sub(r"\b(?:number|setting)\d+\b", shown, text)
-        if node is None:
-            return re.sub(r"\btake\d+\b", "take", told)
-        told = re.sub(r"\bkernel\d+\b", node.operation.strip("_"), told)
-        told = re.sub(r"\bprogram\d+\b", "program", told)
-        return f"{told}  # {Path(node.line.file).name}:{node.line.number}"
+        return told(self._lines, self._node_at, self._globals)
 
     @property
     def peak_bytes(self) -> int:
@@ -107,17 +90,10 @@ class HostPlan:
         try:
             return self._replay(inputs)
         except Exception as error:
-            node = self._blamed(error.__traceback__)
+            node = blamed(error.__traceback__, self._node_at)
             if node is not None:
                 error.add_note(f"in the compiled step: {node.operation} of {node.line}")
             raise
-
-    def _blamed(self, trace: TracebackType | None) -> Node | None:
-        while trace is not None:
-            if trace.tb_frame.f_code.co_filename == _FILE:
-                return self._node_at.get(trace.tb_lineno)
-            trace = trace.tb_next
-        return None
 
     # -- what is known before anything is written --------------------------------------------------------------
 
@@ -205,7 +181,7 @@ class HostPlan:
             self._fix(number, self._placed[number])
         elif number in self._graph.outputs:
             self._results.add(number)
-            self._line(f"v{number} = {self._named(Result(spec, self._orders.get(number)).take, 'take')}()")
+            self._line(f"v{number} = {self._named(taker(spec, self._orders.get(number)), 'take')}()")
         else:
             piece = reused or self._memory.take(spec, self._orders.get(number))
             self._pieces[number] = piece
@@ -220,11 +196,32 @@ class HostPlan:
             self._write_view(node, kernel)
         elif kernel.kind is Kind.INTO:
             out = self._destination(node.results[0])
-            arguments = [*self._arguments(node.arguments), *self._options(node), f"out={out}"]
-            self._line(f"{self._named(kernel.call, 'kernel')}({', '.join(arguments)})", node)
+            if not self._write_calls(node, kernel, out):
+                arguments = [*self._arguments(node.arguments), *self._options(node), f"out={out}"]
+                self._line(f"{self._named(kernel.call, 'kernel')}({', '.join(arguments)})", node)
         else:
             out = self._destination(node.results[0], self._dying(node, place))
-            self._line(self._elementwise(node, kernel, {}, out), node)
+            if not self._write_calls(node, kernel, out):
+                self._line(self._elementwise(node, kernel, {}, out), node)
+
+    def _write_calls(self, node: Node, kernel: Kernel, out: str) -> bool:
+        """The calls that do the same as a kernel, if there are any."""
+        numbers = [one.number for one in node.arguments if isinstance(one, Operand)]
+        if kernel.direct is None or len(numbers) < len(node.inputs):  # some are within a tuple
+            return False
+        numbers += node.results
+        given = {number: self._fixed.get(number, form(self._graph, number)) for number in numbers}
+        arguments = [given[one.number] if isinstance(one, Operand) else one for one in node.arguments]
+        calls = kernel.direct(*arguments, **dict(node.options), out=given[node.results[0]])
+        names = {id(array): f"v{number}" for number, array in given.items()}
+
+        def shown(one: object) -> str:
+            return names.get(id(one)) or self._named(one, "memory" if isinstance(one, np.ndarray) else "setting")
+
+        for function, taken, into in calls or ():
+            texts = [*map(shown, taken), *([] if into is None else [f"out={shown(into)}"])]
+            self._line(f"{self._named(function, 'kernel')}({', '.join(texts)})", node)
+        return calls is not None
 
     def _dying(self, node: Node, place: int) -> Piece | None:
         """The memory of an operand that nobody else needs: an element is read before its place is written to."""
@@ -259,11 +256,16 @@ class HostPlan:
 
     def _write_fusion(self, fusion: Fusion) -> None:
         if fusion.pack is not None:
-            self._results.update(number for number in fusion.results if number is not None)
-            names = "".join(f"v{number}, " for number in fusion.results)
-            program = self._named(self._calls[id(fusion)], "program")
-            operands = ", ".join(f"v{number}" for number in fusion.operands)
-            self._line(f"{names}= {program}({operands})", fusion.nodes[0])
+            made = [number for number in fusion.results if number is not None]
+            self._tensors.update(made)
+            program = self._programs[id(fusion)]
+            brought = program.settle([self._fixed.get(number) for number in fusion.operands])
+            operands = ", ".join(f"v{fusion.operands[place]}" for place in brought)
+            names = "".join(f"t{number}, " for number in made)
+            self._line(f"{names}= {self._named(program, 'program')}({operands})", fusion.nodes[0])
+            for number in made:
+                if self._uses.users(number):
+                    self._line(f"v{number} = t{number}.data")
             return
         results = ["None" if number is None else self._destination(number) for number in fusion.results]
         arguments = [f"v{number}" for number in fusion.operands]
@@ -271,7 +273,7 @@ class HostPlan:
             flat = joined([self._fixed[number] for number in fusion.operands])
             if len(flat) < len(arguments):
                 arguments = [self._named(one, "flat") for one in flat]
-        routine = self._named(self._calls[id(fusion)], f"{fusion.routine}_")
+        routine = self._named(self._routines[id(fusion)], f"{fusion.routine}_")
         self._line(f"{routine}({', '.join(arguments)}, out=({', '.join(results)},))", fusion.nodes[0])
 
     def _write_view(self, node: Node, kernel: Kernel) -> None:
@@ -383,12 +385,14 @@ class HostPlan:
                 shown.append(again)
             elif spec.dtype is None:
                 shown.append(f"v{number}")
+            elif number in self._tensors:
+                shown.append(f"t{number}")
             elif number in self._results:
                 shown.append(f"tensor(v{number})")
             else:
                 # It may share memory with the plan's, or be a part of something larger.
                 name = f"o{place}"
-                self._line(f"{name} = {self._named(Result(spec, self._orders.get(number)).take, 'take')}()")
+                self._line(f"{name} = {self._named(taker(spec, self._orders.get(number)), 'take')}()")
                 self._line(f"{name}[...] = v{number}")
                 shown.append(f"tensor({name})")
         self._line(f"return [{', '.join(shown)}]")

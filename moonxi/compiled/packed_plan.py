@@ -1,6 +1,6 @@
 """Programs over packed memory, as a plan needs them: values that they take are computed right where they are packed."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +25,8 @@ class PackedPlan:
         self.bytes = 0
         """Memory for intermediate results."""
 
-    def program(self, pack: Pack, routine: Routine) -> PackedProgram:
-        """The program of a pack."""
+    def program(self, pack: Pack, routine: Routine, tensor: Callable[..., object]) -> PackedProgram:
+        """The program of a pack; ``tensor`` makes tensors of its results."""
         graph, first = self._graph, pack.results[0]
         # As what is computed in the step lies, such as gradients: results of one step are arguments of the next.
         like = next((slot for slot in pack.arrays if not any(number in graph.inputs for number in slot)), first)
@@ -43,7 +43,7 @@ class PackedPlan:
             sources.append(source)
             for number, view in zip(numbers, source.views, strict=True):
                 self._place(number, view)
-        return PackedProgram(routine, layout, sources, len(pack.results), len(pack.scalars))
+        return PackedProgram(routine, layout, sources, len(pack.results), len(pack.scalars), tensor)
 
     def _place(self, number: int, view: NDArray[np.generic]) -> None:
         """Let a value be computed where it is packed, if it has memory of its own, or is such a value reshaped."""

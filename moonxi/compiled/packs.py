@@ -1,10 +1,10 @@
 """Memory in which tensors of several shapes lie one after the other, and programs that run over all of it at once."""
 
-import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain
 from math import prod
 from operator import is_
+from sys import getrefcount
 from typing import Final
 
 import numpy as np
@@ -47,34 +47,28 @@ class Layout:
 
 
 class Packed:
-    """A pack, with the tensors in it."""
+    """A pack, with the arrays in it and, where it is for results, their tensors."""
 
-    __slots__ = ("_memory", "alone", "flat", "views")
+    __slots__ = ("_memory", "alone", "flat", "tensors", "views")
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: Layout, tensor: Callable[..., object] | None = None) -> None:
         size = layout.size * layout.dtype.itemsize
         self._memory = np.empty(size + _ALIGNMENT, np.uint8)
         start = -self._memory.ctypes.data % _ALIGNMENT
         self.flat: NDArray[np.generic] = self._memory[start : start + size].view(layout.dtype)
         self.views = layout.views(self.flat)
+        self.tensors = [] if tensor is None else [tensor(view) for view in self.views]
         self.alone = self._holders()
 
     def _holders(self) -> int:
-        """How many hold the memory: the pack itself, its views, and views of those, which NumPy lets hold it too."""
-        return sys.getrefcount(self._memory)
+        """How many hold the memory, the arrays or the tensors, the pack itself among them. NumPy lets views of views
+        hold the memory too."""
+        return getrefcount(self._memory) + sum(map(getrefcount, self.views)) + sum(map(getrefcount, self.tensors))
 
     @property
     def is_free(self) -> bool:
         """Whether nobody else holds it, a tensor in it or a view of one."""
-        return self._holders() <= self.alone and not _any_held(self.views, _UNHELD)
-
-
-def _any_held(views: list[NDArray[np.generic]], unheld: int) -> bool:
-    return any(sys.getrefcount(view) > unheld for view in views)  # how this is written decides what is counted
-
-
-_UNHELD: Final = next(count for count in range(1, 10) if not _any_held([np.empty(0)], count))
-"""What is counted there for an array that only the list holds, which differs between versions of Python."""
+        return self._holders() <= self.alone
 
 
 class PackedProgram:
@@ -84,37 +78,65 @@ class PackedProgram:
     intermediate results, which have a pack of the plan's."""
 
     def __init__(
-        self, routine: Routine, layout: Layout, sources: Sequence[Packed | None], results: int, scalars: int
+        self,
+        routine: Routine,
+        layout: Layout,
+        sources: Sequence[Packed | None],
+        results: int,
+        scalars: int,
+        tensor: Callable[..., object],
     ) -> None:
         self._routine = routine
         self._layout = layout
         self._sources = sources
+        self._settled = [False for _ in sources]
         self._scalars = scalars
+        self._tensor = tensor
         self._kept: list[list[Packed]] = [[] for _ in range(results)]
-        self._inside: dict[int, Arrays] = {}
 
-    def __call__(self, *values: NDArray[np.generic]) -> "chain[NDArray[np.generic]]":
-        """The results, each for all tensors; the values are all tensors of each array, and then the scalars."""
+    def settle(self, values: Sequence[NDArray[np.generic] | None]) -> list[int]:
+        """The places of the values that a call has to bring. The others are known, and lie where they are packed."""
         count = len(self._layout.parts)
-        scalars = values[len(values) - self._scalars :]
-        slots = [values[n * count : (n + 1) * count] for n in range(len(self._sources))]
-        packed = [self._packed(mine, source) for mine, source in zip(slots, self._sources, strict=True)]
+        for n, source in enumerate(self._sources):
+            mine = values[n * count : (n + 1) * count]
+            self._settled[n] = source is not None and all(
+                array is not None and (view is array or np.shares_memory(view, array))
+                for view, array in zip(source.views, mine, strict=True)
+            )
+        slots = len(self._sources) * count
+        return [place for place in range(len(values)) if place >= slots or not self._settled[place // count]]
+
+    def __call__(self, *values: NDArray[np.generic]) -> "chain[object]":
+        """The tensors of the results, each for all times; the values are all of each array, and then the scalars."""
+        count, start = len(self._layout.parts), 0
+        slots: list[Arrays] = []
+        packed: list[Packed | None] = []
+        for source, settled in zip(self._sources, self._settled, strict=True):
+            if source is not None and settled:
+                slots.append(source.views)
+                packed.append(source)
+                continue
+            mine = values[start : start + count]
+            start += count
+            slots.append(mine)
+            packed.append(self._packed(mine, source))
+        scalars = values[start:]
         made = [self._new(kept) for kept in self._kept]
         if None not in packed:
             flats = [one.flat for one in packed if one is not None]
-            self._routine(*flats, *scalars, out=tuple(one.flat for one in made))
+            self._routine(*flats, *scalars, out=tuple([one.flat for one in made]))
         else:
             for n, (part, order) in enumerate(zip(self._layout.parts, self._layout.orders, strict=True)):
                 arrays = [_flat(mine[n], order) for mine in slots]
                 self._routine(*arrays, *scalars, out=tuple(one.flat[part] for one in made))
-        return chain.from_iterable(one.views for one in made)
+        return chain.from_iterable([one.tensors for one in made])
 
     def _packed(self, arrays: Arrays, source: Packed | None) -> Packed | None:
         """The pack that has the arrays, if there is one."""
         if source is not None:
-            known = self._inside.get(id(source))
-            if known is None or not all(map(is_, known, arrays)):
-                self._copy(arrays, source)
+            for view, array in zip(source.views, arrays, strict=True):
+                if view is not array and not np.shares_memory(view, array):
+                    np.copyto(view, array)
             return source
         for kept in self._kept:
             for one in kept:
@@ -122,24 +144,12 @@ class PackedProgram:
                     return one
         return None
 
-    def _copy(self, arrays: Arrays, source: Packed) -> None:
-        """Put the arrays into their pack. Where all of them are in it anyway, none needs to be looked at again."""
-        outside = [
-            (view, array)
-            for view, array in zip(source.views, arrays, strict=True)
-            if view is not array and not np.shares_memory(view, array)
-        ]
-        for view, array in outside:
-            np.copyto(view, array)
-        if not outside:
-            self._inside[id(source)] = arrays
-
     def _new(self, kept: list[Packed]) -> Packed:
         """A pack that nobody holds."""
         for one in kept:
             if one.is_free:
                 return one
-        made = self._layout.new()
+        made = Packed(self._layout, self._tensor)
         kept.append(made)
         if len(kept) > _MOST:
             del kept[0]

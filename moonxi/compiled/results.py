@@ -5,6 +5,8 @@ buffers and tensors all hold it.
 """
 
 import sys
+from collections.abc import Callable
+from functools import partial
 from math import prod
 from typing import Final
 
@@ -16,6 +18,10 @@ from moonxi.compiled.memory import Order, ordered
 
 _MOST: Final = 3
 """Arrays that are kept for a result: one that is computed, one that is the step's argument, one to spare."""
+
+
+_FRESH: Final = 64
+"""Elements up to which new memory is had sooner than known memory is looked at."""
 
 
 class Result:
@@ -40,6 +46,15 @@ class Result:
             if len(self._kept) > _MOST:
                 del self._kept[0]
         return ordered(memory, self._shape, self._order)
+
+
+def taker(spec: Spec, order: Order | None = None) -> Callable[[], NDArray[np.generic]]:
+    """What gives an array of any content, in memory that nobody holds, for one result of a step."""
+    if prod(spec.shape) <= _FRESH and (order is None or order == tuple(range(len(order)))):
+        assert spec.dtype is not None, "keys need no memory"
+        dtype: np.dtype[np.generic] = np.dtype(spec.dtype.type)
+        return partial(np.empty, spec.shape, dtype)
+    return Result(spec, order).take
 
 
 def _free(arrays: list[NDArray[np.generic]], alone: int) -> NDArray[np.generic] | None:

@@ -7,7 +7,7 @@ gives what computes several operations together.
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -24,6 +24,23 @@ class Kind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class Form:
+    """What is known of an array before it is there."""
+
+    shape: Shape
+    dtype: np.dtype[np.generic]
+
+
+class Call(NamedTuple):
+    """A function with its arguments."""
+
+    function: Callable[..., object]
+    arguments: tuple[object, ...]
+    out: object = None
+    """What is given as ``out=``, if anything."""
+
+
+@dataclass(frozen=True, slots=True)
 class Kernel:
     """An operation on arrays."""
 
@@ -31,14 +48,11 @@ class Kernel:
     call: Callable[..., object]
     swapped: bool = False
     """Whether the two operands stand the other way round."""
+    direct: Callable[..., Sequence[Call] | None] | None = None
+    """Calls that do the same in turn, with less around them, or None.
 
-
-@dataclass(frozen=True, slots=True)
-class Form:
-    """What is known of an array before it is there."""
-
-    shape: Shape
-    dtype: np.dtype[np.generic]
+    It is called as the kernel, before there is anything to compute, with a `Form` for each array that is not in the
+    same memory each time; where this very form stands among the arguments of a call, that array is meant."""
 
 
 @dataclass(frozen=True, slots=True)

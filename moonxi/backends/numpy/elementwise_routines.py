@@ -107,7 +107,9 @@ def _written(program: Program, dtype: np.dtype[np.floating], places: Mapping[int
         registers.append(target)
         lines.append(f"    k{n}({', '.join(arguments)}, out={target})")
     parameters = [f"a{n}" for n in range(program.arrays)] + list(results.values())
-    parameters += [f"s{n}" for n in range(program.scalars)] + sorted({place for place in places.values() if place[0] == "m"})
+    parameters += [f"s{n}" for n in range(program.scalars)] + sorted(
+        {place for place in places.values() if place[0] == "m"}
+    )
     exec("\n".join([f"def steps({', '.join(parameters)}):", *lines]), names)
     return cast(Callable[..., None], names["steps"])
 

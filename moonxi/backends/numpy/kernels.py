@@ -4,7 +4,7 @@ They are found by the very function that is the method, so that a subclass with 
 for it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 from math import copysign
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from moonxi.backends.numpy import direct
 from moonxi.backends.numpy.blas import NumpyBlas
 from moonxi.backends.numpy.elementwise import NumpyElementwise
 from moonxi.backends.numpy.error_function import erf
@@ -23,7 +24,7 @@ from moonxi.backends.numpy.shaping import NumpyShaping
 from moonxi.dtypes import HostArray
 from moonxi.traits import Axes, Index, Shape
 from moonxi.traits.class_indices import checked
-from moonxi.traits.kernels import Kernel, Kind
+from moonxi.traits.kernels import Call, Kernel, Kind
 
 _ROW = 32
 """Elements of a row that are worth a row of zeros."""
@@ -50,11 +51,11 @@ def _zeros(count: int, dtype: np.dtype[np.floating]) -> HostArray:
     return np.zeros(count, dtype)
 
 
-def _reduction(reduce: Callable[..., object]) -> Kernel:
+def _reduction(reduce: Callable[..., object], found: Callable[..., Sequence[Call] | None] | None = None) -> Kernel:
     def call(x: HostArray, axes: Axes = None, *, keepdims: bool = False, out: HostArray) -> None:
         reduce(x, axis=axes, keepdims=keepdims, out=out)
 
-    return Kernel(Kind.INTO, call)
+    return Kernel(Kind.INTO, call, direct=found or direct.reduction(reduce))
 
 
 def _matmul(left: HostArray, right: HostArray, *, out: HostArray) -> None:
@@ -136,25 +137,25 @@ KERNELS: dict[object, Kernel] = {
             (_E.__ge__, np.greater_equal),
             (_E.equal, np.equal),
             (_E.not_equal, np.not_equal),
-            (_E.where, _where),
         )
     },
-    _E.relu: Kernel(Kind.ELEMENTWISE, _relu),
+    _E.where: Kernel(Kind.ELEMENTWISE, _where, direct=direct.where),
+    _E.relu: Kernel(Kind.ELEMENTWISE, _relu, direct=direct.relu),
     _E.__rsub__: Kernel(Kind.ELEMENTWISE, np.subtract, swapped=True),
     _E.__rtruediv__: Kernel(Kind.ELEMENTWISE, np.divide, swapped=True),
     NumpyReducing.sum: _reduction(np.add.reduce),
     NumpyReducing.prod: _reduction(np.multiply.reduce),
-    NumpyReducing.max: _reduction(np.maximum.reduce),
+    NumpyReducing.max: _reduction(np.maximum.reduce, direct.largest),
     NumpyReducing.min: _reduction(np.minimum.reduce),
-    NumpyBlas.matmul: Kernel(Kind.INTO, _matmul),
+    NumpyBlas.matmul: Kernel(Kind.INTO, _matmul, direct=direct.matmul),
     NumpyIndexed.argmax: Kernel(Kind.INTO, _argmax),
-    NumpyIndexed.pick: Kernel(Kind.INTO, _pick),
-    NumpyIndexed.put: Kernel(Kind.INTO, _put),
+    NumpyIndexed.pick: Kernel(Kind.INTO, _pick, direct=direct.pick),
+    NumpyIndexed.put: Kernel(Kind.INTO, _put, direct=direct.put),
     NumpyIndexed.one_hot: Kernel(Kind.INTO, _one_hot),
     NumpyShaping.put_slice: Kernel(Kind.INTO, _put_slice),
     NumpyShaping.concatenate: Kernel(Kind.INTO, _concatenate),
-    NumpyShaping.reshape: Kernel(Kind.VIEW, np.reshape),
-    NumpyShaping.permute: Kernel(Kind.VIEW, np.transpose),
+    NumpyShaping.reshape: Kernel(Kind.VIEW, np.ndarray.reshape),
+    NumpyShaping.permute: Kernel(Kind.VIEW, np.ndarray.transpose),
     NumpyShaping.broadcast_to: Kernel(Kind.VIEW, np.broadcast_to),
     NumpyShaping.__getitem__: Kernel(Kind.VIEW, lambda x, index: x[index]),
 }

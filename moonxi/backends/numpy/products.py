@@ -44,10 +44,22 @@ def product(left: HostArray, right: HostArray, out: HostArray | None = None) -> 
     return result
 
 
+def is_whole(rows: int, inner: int, columns: int) -> bool:
+    """Whether the product of two matrices, whose rows are ``inner`` long, is neither shared nor cut into pieces."""
+    work = rows * inner * columns
+    threads.for_product(work)
+    return work < 2 * threads.WORTH and not _ROWS <= _most(inner * columns) < rows
+
+
+def _most(right: int) -> int:
+    """The rows of a product by a matrix of so many elements that are computed without copies."""
+    return threads.small_product() // max(1, right)
+
+
 def _multiply(left: HostArray, right: HostArray, out: HostArray) -> None:
     """Two matrices."""
     rows, inner = left.shape
-    most = threads.small_product() // max(1, right.size)
+    most = _most(right.size)
     if not _ROWS <= most < rows:
         np.matmul(left, right, out=out)
         return
