@@ -98,3 +98,23 @@ def test_the_faster_one_is_taken(faster: int, monkeypatch: pytest.MonkeyPatch) -
         assert folding.chosen("weight", way, gpu.space, compute) is found
     assert asked == ["weight by large pixels"]
     assert ran == ["plain", "large"]
+
+
+@pytest.mark.usefixtures("always")
+def test_the_gradient_of_the_weight_finds_the_large_pixels(monkeypatch: pytest.MonkeyPatch) -> None:
+    like = gpu_or_skip(F32)()
+    launched: list[str] = []
+    launch = type(like.space.images).launch
+
+    def noted(self: Any, name: str, threads: int, *arguments: Any) -> None:
+        launched.append(name)
+        launch(self, name, threads, *arguments)
+
+    monkeypatch.setattr(type(like.space.images), "launch", noted)
+    x, weight = like.normal((2, 3, 8, 8), mx.Key(0)), like.normal((4, 3, 3, 3), mx.Key(1))
+    y = x.conv2d(weight, stride=2)
+    assert launched.count("fold") == 2  # the images and the weight
+    x.conv2d_weight_grad(y, weight.shape, stride=2)
+    assert launched.count("fold") == 2
+    x.conv2d(weight, stride=2, padding=1)  # of other large pixels
+    assert launched.count("fold") == 4

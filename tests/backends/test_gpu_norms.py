@@ -1,7 +1,8 @@
 """Batch norms with formulas on the GPU, against the formulas of the paper in double precision."""
 
 from collections.abc import Sequence
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -177,6 +178,32 @@ def test_a_mean_far_from_zero_and_a_first_element_far_from_it_cost_no_digits() -
         np.testing.assert_allclose(host(variance), values.astype(np.float64).var(0), rtol=1e-4)
 
 
+class H200:
+    """A space of bf16 on an H200, or on a GPU without clusters."""
+
+    itemsize = 2
+
+    def __init__(self, most_in_cluster: int = 16) -> None:
+        self.device = SimpleNamespace(processors=132, most_in_cluster=most_in_cluster)
+
+
+@pytest.mark.parametrize(
+    ("rows", "channels", "splits"), [(8192, 64, 16), (2048, 128, 4), (512, 256, 1), (128, 512, 1), (32768, 64, 0)]
+)
+def test_threads_of_a_cluster_keep_all_their_rows(rows: int, channels: int, splits: int) -> None:
+    way = norms._way(cast(Any, H200()), rows, channels, 8, 3)
+    assert way.alone == (splits > 0)
+    if way.alone:
+        assert way.splits == splits
+        assert rows <= way.splits * 4 * 256 // way.across
+
+
+def test_gpus_without_clusters_have_blocks_alone() -> None:
+    assert norms._way(cast(Any, H200(1)), 8192, 64, 8, 3).alone is False
+    assert norms._way(cast(Any, H200(1)), 1024, 64, 8, 3).splits == 1
+    assert norms._way(cast(Any, H200(8)), 8192, 64, 8, 3).splits == 8
+
+
 @nvrtc_is_missing
 @pytest.mark.slow
 @pytest.mark.parametrize("architecture", ["sm_80", "sm_90"])
@@ -204,19 +231,25 @@ struct Work {
     const u8* x2;
     T* y0;
 
-    struct Others { A x0[LANES]; A x1[LANES]; bool x2[LANES]; };
+    struct Others { Words<T, LANES> x0; Words<T, LANES> x1; Words<u8, LANES> x2; };
     DEVICE void read(u64 i, Others& others) const {
-        take(x0 + i, others.x0);
-        take(x1 + i, others.x1);
-        take(x2 + i, others.x2);
+        others.x0.read(x0 + i);
+        others.x1.read(x1 + i);
+        others.x2.read(x2 + i);
     }
     template <bool KEEP>
     DEVICE void formula(u64 i, const Others& others, A (&gradient)[LANES]) const {
+        A here0[LANES];
+        unpack(others.x0, here0);
+        A here1[LANES];
+        unpack(others.x1, here1);
+        bool here2[LANES];
+        unpack(others.x2, here2);
         A there0[LANES];
         for (int n = 0; n < LANES; n++) {
-            A v0 = others.x0[n];
-            A v1 = others.x1[n];
-            bool v2 = others.x2[n];
+            A v0 = here0[n];
+            A v1 = here1[n];
+            bool v2 = here2[n];
             A v3 = rounded(add_of(v0, v1));
             A v4 = v2 ? v3 : (A)(0x0.0p+0);
             there0[n] = v4;

@@ -51,3 +51,28 @@ def test_of_equal_ones_the_first_and_of_numbers_and_nan_nan_gets_the_gradient() 
     dx = x.max_pool2d_grad(like.ones((1, 4, 2, 2)), 2).to_host()
     assert dx[0, 0].tolist() == [[1, 0, 1, 0], [0] * 4, [1, 0, 1, 0], [0] * 4]
     assert dx[0, 1].tolist() == [[0, 0, 1, 0], [0, 1, 0, 0], [1, 0, 1, 0], [0] * 4]
+
+
+@pytest.mark.gpu
+def test_the_gradient_finds_where_the_largest_were(monkeypatch: pytest.MonkeyPatch) -> None:
+    like = gpu_or_skip(F32)()
+    launched: list[str] = []
+    images = like.space.images
+    launch = type(images).launch
+
+    def noted(self: Any, name: str, threads: int, *arguments: Any) -> None:
+        launched.append(name)
+        launch(self, name, threads, *arguments)
+
+    monkeypatch.setattr(type(images), "launch", noted)
+    x = last(like.normal((2, 8, 9, 7), mx.Key(0)))
+    again = x.from_host(x.to_host())
+    y = x.max_pool2d(3, stride=2, padding=1)
+    dy = like.normal(y.shape, mx.Key(1))
+    launched.clear()
+    found = x.max_pool2d_grad(dy, 3, stride=2, padding=1)
+    assert launched.count("largest_last") == 0
+    other = x.max_pool2d_grad(like.ones((2, 8, 3, 2)), 3)  # of other windows
+    assert launched.count("largest_last") == 1
+    assert np.array_equal(found.to_host(), last(again).max_pool2d_grad(dy, 3, stride=2, padding=1).to_host())
+    assert np.array_equal(other.to_host(), last(again).max_pool2d_grad(like.ones((2, 8, 3, 2)), 3).to_host())

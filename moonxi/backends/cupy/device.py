@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 LABEL_OPERATIONS = ("gather", "scatter_add", "pick", "put", "one_hot")
 _THREADS = (256, 1)
 _WAVES = 16
+_CLUSTERS = {"90": 16, "100": 16}
+"""Blocks of a cluster by compute capability, where more than the eight are known that every GPU with clusters has."""
 
 
 class Kernels:
@@ -71,7 +73,7 @@ class Device:
     """A GPU by its number. Work goes to CuPy's current stream of the calling thread."""
 
     __slots__ = (
-        *("_alloc", "_fault", "has_clusters", "index", "labels_were_read", "most_blocks", "processors", "stream"),
+        *("_alloc", "_fault", "index", "labels_were_read", "most_blocks", "most_in_cluster", "processors", "stream"),
     )
 
     several = False
@@ -89,8 +91,8 @@ class Device:
         found = cupy.cuda.Device(index)
         self.processors: int = found.attributes["MultiProcessorCount"]
         self.most_blocks = _WAVES * self.processors
-        self.has_clusters = int(found.compute_capability) >= 90
-        """Whether blocks can see each other's shared memory."""
+        self.most_in_cluster = _CLUSTERS.get(found.compute_capability, 8 if int(found.compute_capability) > 90 else 1)
+        """Blocks, at most, that can see each other's shared memory."""
         Device.several = Device.several or index != cupy.cuda.runtime.getDevice()
 
     def enter(self) -> None:

@@ -104,7 +104,8 @@ def _is_faster(kind: Kind, way: Convolution, space: Space, large: Fold, compute:
             for shape in shapes_of(kind, way.conv):
                 operands.append(space.full(shape, 0.5).view(shape, ordered(shape, (0, 2, 3, 1))))
         if number:
-            compute(space, operands[0], operands[1], large)
+            x, other = operands[0].turned(operands[0].shape, operands[0].strides), operands[1]
+            compute(space, x, other, large)  # of an array for which no large pixels are kept
         else:
             plan.run(space, operands[0], operands[1], operands[2])
 
@@ -115,9 +116,14 @@ def _is_faster(kind: Kind, way: Convolution, space: Space, large: Fold, compute:
 
 
 def images(space: Space, x: DeviceArray, large: Fold) -> DeviceArray:
-    """Images as large pixels."""
+    """Images as large pixels, which the gradient of the weight finds again."""
+    if x.kept is not None and x.kept[0] is large:
+        return x.kept[1]
     inner = large.inner.conv
-    return _folded(space, x, large.of_images(x), (inner.batch, inner.inputs, inner.rows.size, inner.columns.size))
+    shape = (inner.batch, inner.inputs, inner.rows.size, inner.columns.size)
+    made = _folded(space, x, large.of_images(x), shape)
+    x.kept = large, made
+    return made
 
 
 def kernel(space: Space, weight: DeviceArray, large: Fold) -> DeviceArray:

@@ -174,7 +174,7 @@ class Given:
         self._all: list[object] = []
         """The lease, the tensors and the arrays."""
         self._images = [place for place, slot in enumerate(slots) if len(slot.array.shape) == 4]
-        """The places of arrays of which convolutions keep something: see `DeviceArray.last`."""
+        """The places of arrays of which operations keep something: see `DeviceArray.last` and `DeviceArray.kept`."""
         self._alone = 0
         """References to all of these where nobody else holds one, or a view, which the lease owns as it does arrays."""
 
@@ -215,7 +215,7 @@ class Given:
         else:
             self._lease.again()
             for place in self._images:
-                self._arrays[place].last = None
+                self._arrays[place].last = self._arrays[place].kept = None
         return self.tensors
 
 

@@ -51,7 +51,7 @@ class Lender:
 class DeviceArray:
     """Where elements lie: an address, sizes and strides (in elements); ``owner`` keeps the memory alive."""
 
-    __slots__ = ("__weakref__", "count", "dense", "itemsize", "last", "owner", "pointer", "shape", "strides")
+    __slots__ = ("__weakref__", "count", "dense", "itemsize", "kept", "last", "owner", "pointer", "shape", "strides")
 
     written: str | None = None
     """Of a product with a number that nobody has asked for yet: the number, as a formula has it; see `pending`."""
@@ -70,6 +70,8 @@ class DeviceArray:
         """Whether they lie together, in any order of the axes."""
         self.last: DeviceArray | None = None
         """A copy with the channels last, kept since a convolution needs it again for its gradients."""
+        self.kept: tuple[object, DeviceArray] | None = None
+        """What an operation has made of it and its gradient needs again, after what says which operation it was."""
 
     def view(self, shape: Shape, strides: Strides, offset: int = 0) -> "DeviceArray":
         """Other sizes and strides in the same memory, from ``offset`` elements on."""

@@ -33,9 +33,10 @@ def kernels(norms: Norms | NormGradients, *, alone: bool) -> str:
             continue
         members.append(f"const {memory}* x{number};")
         if kind is Kind.EACH:
-            others.append(f"{arithmetic} x{number}[LANES];")
-            reads.append(f"take(x{number} + i, others.x{number});")
-            within.append(f"{arithmetic} v{number} = others.x{number}[n];")
+            others.append(f"Words<{memory}, LANES> x{number};")
+            reads.append(f"others.x{number}.read(x{number} + i);")
+            before += [f"{arithmetic} here{number}[LANES];", f"unpack(others.x{number}, here{number});"]
+            within.append(f"{arithmetic} v{number} = here{number}[n];")
             continue
         place = "0" if kind is Kind.ONE else f"along(i + n, axis{number})"
         within.append(f"{arithmetic} v{number} = load(x{number}[{place}]){' != 0' if is_mask else ''};")

@@ -21,13 +21,11 @@ _THREADS: Final = 256
 """As in kernels/norms.cuh."""
 _BYTES: Final = 16
 """What a thread reads at a time."""
-_CLUSTER: Final = 8
-"""Blocks of a cluster, at most: so many can be had on every GPU that has clusters."""
 _FEW: Final = 8
 """Rows of a thread, at most, that a block reads alone, and others in a cluster: to read these takes as long as to start
 a cluster, or two kernels more."""
 _ROWS: Final = 4
-"""Rows of a thread, at least, in a cluster: it reads so many at a time."""
+"""Rows of a thread, at least, in a cluster: it reads so many at a time, and keeps so many to the end."""
 _CACHED: Final = 1 << 17
 """Bytes that a block goes through twice, at most, for the second time to find them in its cache."""
 _STATISTIC: Final = {True: 3, False: 2}
@@ -56,7 +54,7 @@ def _way(space: Space, rows: int, channels: int, lanes: int, arrays: int) -> _Wa
     groups = -(-vectors // across)
     down = _THREADS // across
     splits = 1
-    most = _CLUSTER if space.device.has_clusters and rows > _FEW * down else 1
+    most = space.device.most_in_cluster if rows > _FEW * down else 1
     while splits < most and groups * splits * 2 <= processors and rows > splits * down * _ROWS:
         splits *= 2
     bytes = -(-rows // splits) * across * lanes * space.itemsize * arrays

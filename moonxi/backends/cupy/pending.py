@@ -29,7 +29,7 @@ class Later(DeviceArray):
 
     def __init__(self, space: Space, base: DeviceArray, itemsize: int) -> None:
         self.shape, self.strides, self.itemsize = base.shape, base.strides, itemsize
-        self.count, self.dense, self.last = base.count, base.dense, None
+        self.count, self.dense, self.last, self.kept = base.count, base.dense, None, None
         self._space = space
         self.base: DeviceArray | None = base
         """What it is computed from, which lies alike; None once that is done."""

@@ -19,7 +19,7 @@ def largest(space: Space, x: DeviceArray, pool: Pool2d[int]) -> DeviceArray:
     """The largest in each window, NaN if one is."""
     if _goes_by_vectors(space, pool, x):
         out = channels_last(space, pool.shape)
-        _largest_last(space, x, pool, out.pointer, 0, out.count)
+        x.kept = pool, _largest_last(space, x, pool, out)
         return out
     return _pooled(space, "largest", x, pool)
 
@@ -85,11 +85,14 @@ def _goes_by_vectors(space: Space, pool: Pool2d[int], x: DeviceArray) -> bool:
     )
 
 
-def _largest_last(space: Space, x: DeviceArray, pool: Pool2d[int], out: int, taps: int, count: int) -> None:
-    """The largest, or where in their windows they are, a byte each."""
+def _largest_last(space: Space, x: DeviceArray, pool: Pool2d[int], out: DeviceArray | None) -> DeviceArray:
+    """Where in their windows the largest are, a byte each; and these themselves into ``out``."""
+    taps = channels_last(space.booleans, pool.shape)
     how = images(pool.batch, pool.channels, pool.rows, pool.columns, x.strides)
-    vectors = count * space.itemsize // _BYTES
-    space.images.launch("largest_last", vectors, x.pointer, out, taps, how, vectors)
+    vectors = taps.count * space.itemsize // _BYTES
+    target = 0 if out is None else out.pointer
+    space.images.launch("largest_last", vectors, x.pointer, target, taps.pointer, how, vectors)
+    return taps
 
 
 def _largest_grad_last(space: Space, x: DeviceArray, dy: DeviceArray, pool: Pool2d[int]) -> DeviceArray:
@@ -99,8 +102,8 @@ def _largest_grad_last(space: Space, x: DeviceArray, dy: DeviceArray, pool: Pool
         copy = space.like(dy)
         space.copy(dy, copy)
         dy = copy
-    taps = space.booleans.like(dy)
-    _largest_last(space, x, pool, 0, taps.pointer, taps.count)
+    kept = x.kept
+    taps = kept[1] if kept is not None and kept[0] == pool else _largest_last(space, x, pool, None)
     how = images(pool.batch, pool.channels, pool.rows, pool.columns, dx.strides)
     vectors = dx.count * space.itemsize // _BYTES
     space.images.launch("largest_grad_last", vectors, taps.pointer, dy.pointer, dx.pointer, how, vectors)

@@ -252,7 +252,7 @@ struct Spot {
     }
 };
 
-// `taps` gets the places of the largest in their windows, 255 for none; or `out` these themselves.
+// `taps` gets the places of the largest in their windows, 255 for none, and `out`, if it is there, these themselves.
 KERNEL largest_last(const T* x, T* out, u8* taps, const Images images, u64 count) {
     int channels = (int)images.channels, width = (int)images.columns.size, across = (int)images.columns.kernel;
     EACH(i, count) {
@@ -276,8 +276,8 @@ KERNEL largest_last(const T* x, T* out, u8* taps, const Images images, u64 count
                     }
             }
         }
-        if (taps) put(taps + i * VECTOR, best);
-        else put(out + i * VECTOR, found);
+        put(taps + i * VECTOR, best);
+        if (out) put(out + i * VECTOR, found);
     }
 }
 

@@ -38,13 +38,33 @@ template <typename X> DEVICE u32 packed(float x, X*) {
     return one.bits;
 }
 
+// N neighbours as they lie in memory, until they are computed with.
+template <typename X, int N> struct Words {
+    u32 words[N * sizeof(X) / 4];
+    DEVICE void read(const X* from) { read_words(from, words); }
+};
+template <typename X> struct Words<X, 1> {
+    X one;
+    DEVICE void read(const X* from) { one = *from; }
+};
+
+template <int N> DEVICE void unpack(const Words<T, N>& from, A (&to)[N]) {
+    if constexpr (N == 1) to[0] = load(from.one);
+    else for (int n = 0; n < N; n++) to[n] = unpacked(from.words, n, (T*)0);
+}
+template <int N, typename X> DEVICE void unpack(const Words<u8, N>& from, X (&to)[N]) {
+    if constexpr (N == 1) to[0] = (X)from.one;
+    else for (int n = 0; n < N; n++) to[n] = (X)(from.words[n / 4] >> 8 * (n % 4) & 255);
+}
 template <int N> DEVICE void take(const T* from, A (&to)[N]) {
-    if constexpr (N == 1) to[0] = load(*from);
-    else {
-        u32 words[N * sizeof(T) / 4];
-        read_words(from, words);
-        for (int n = 0; n < N; n++) to[n] = unpacked(words, n, (T*)0);
-    }
+    Words<T, N> words;
+    words.read(from);
+    unpack(words, to);
+}
+template <int N, typename X> DEVICE void take(const u8* from, X (&to)[N]) {
+    Words<u8, N> words;
+    words.read(from);
+    unpack(words, to);
 }
 template <int N> DEVICE void put(T* to, const A (&from)[N]) {
     if constexpr (N == 1) keep(from[0], *to);
@@ -56,14 +76,6 @@ template <int N> DEVICE void put(T* to, const A (&from)[N]) {
             if (each == 2) words[n] |= packed(from[n * each + each - 1], (T*)0) << 16;
         }
         write_words(to, words);
-    }
-}
-template <int N, typename X> DEVICE void take(const u8* from, X (&to)[N]) {
-    if constexpr (N == 1) to[0] = (X)*from;
-    else {
-        u32 words[N / 4];
-        read_words(from, words);
-        for (int n = 0; n < N; n++) to[n] = (X)(words[n / 4] >> 8 * (n % 4) & 255);
     }
 }
 template <int N, typename X> DEVICE void put(u8* to, const X (&from)[N]) {

@@ -3,10 +3,11 @@
 //
 // Tensors lie with the channels last, as rows of channels. A block works on a group of channels and on a part of the
 // rows, threads that differ in x on other channels, those that differ in y on other rows. It goes through its part
-// twice: for the statistics, and then, with those of all blocks of the group, for the results; the second time the
-// elements come from a cache. The blocks of a group bring their statistics together in one of two ways: they are one
-// cluster, and write into each other's shared memory (TOGETHER); or they write them down (MEASURE), another kernel
-// brings those of each channel together (FINISH), and a third one goes on (APPLY).
+// twice: for the statistics, and then, with those of all blocks of the group, for the results. The second time each
+// thread begins with what it read last, up to four rows, which it has kept; others come from a cache. The blocks of a
+// group bring their statistics together in one of two ways: they are one cluster, and write into each other's shared
+// memory (TOGETHER); or they write them down (MEASURE), another kernel brings those of each channel together (FINISH),
+// and a third one goes on (APPLY).
 
 // -- forward --------------------------------------------------------------------------------------------------------
 
@@ -20,32 +21,39 @@ struct Norm {
     double eps;
 };
 
-// The moments of a thread's rows, about the first of them.
-DEVICE void moments(const T* x, const Place& at, Moments (&mine)[LANES]) {
-    A origin[LANES], sum[LANES], square[LANES], count = 0;
-    for (int n = 0; n < LANES; n++) origin[n] = sum[n] = square[n] = 0;
-    if (at.there && at.first < at.end) {
-        take(x + at.first * at.all_channels + at.channel, origin);
-        EACH_BATCH(row, at) {
-            Rows rows(at, row);
-            A here[BATCH][LANES];
-            for (int r = 0; r < BATCH; r++) take(x + rows.at[r], here[r]);
-            for (int r = 0; r < BATCH; r++)
-                if (rows.in[r]) {
+// The moments of a thread's rows, about the first of them. What it read last stays in the batch.
+template <bool KEEP, typename Work, int NORMS>
+DEVICE void moments(const Work& own, const Place& at, Batch<Work>& batch, Moments (&mine)[NORMS][LANES]) {
+    A origin[NORMS][LANES], sum[NORMS][LANES], square[NORMS][LANES], count = 0;
+    for (int k = 0; k < NORMS; k++)
+        for (int n = 0; n < LANES; n++) origin[k][n] = sum[k][n] = square[k][n] = 0;
+    for (u64 row = at.first; at.there && row <= at.last; row += at.step()) {
+        Rows rows(at, row);
+        batch.read(own, rows);
+        if (KEEP && row == at.last) batch.read_others(own, rows);
+        if (row == at.first)
+            for (int k = 0; k < NORMS; k++) unpack(batch.x[0][k], origin[k]);
+#pragma unroll
+        for (int r = 0; r < BATCH; r++)
+            if (rows.in[r]) {
+                for (int k = 0; k < NORMS; k++) {
+                    A here[LANES];
+                    unpack(batch.x[r][k], here);
                     for (int n = 0; n < LANES; n++) {
-                        A off = here[r][n] - origin[n];
-                        sum[n] += off;
-                        square[n] += off * off;
+                        A off = here[n] - origin[k][n];
+                        sum[k][n] += off;
+                        square[k][n] += off * off;
                     }
-                    count += 1;
                 }
-        }
+                count += 1;
+            }
     }
     A share = count > 0 ? 1 / count : 0;
-    for (int n = 0; n < LANES; n++) {
-        A rest = square[n] - sum[n] * sum[n] * share;
-        mine[n] = {count, origin[n] + sum[n] * share, rest < 0 ? 0 : rest};
-    }
+    for (int k = 0; k < NORMS; k++)
+        for (int n = 0; n < LANES; n++) {
+            A rest = square[k][n] - sum[k][n] * sum[k][n] * share;
+            mine[k][n] = {count, origin[k][n] + sum[k][n] * share, rest < 0 ? 0 : rest};
+        }
 }
 
 template <Phase PHASE, typename Work> DEVICE void normalise(const Work& own) {
@@ -61,15 +69,17 @@ template <Phase PHASE, typename Work> DEVICE void normalise(const Work& own) {
     if (PHASE == TOGETHER && at.splits > 1) cluster_started();
     for (u64 job = blockIdx.x; job < at.groups * at.splits; job += gridDim.x) {
         at.go_to(job);
-        for (int k = 0; k < NORMS; k++) {
-            if (PHASE == APPLY) {
-                copy(at, part(at, own.norm[k].parts, 0), found[k]);
-                continue;
+        Batch<Work> batch;
+        if (PHASE == APPLY) {
+            for (int k = 0; k < NORMS; k++) copy(at, part(at, own.norm[k].parts, 0), found[k]);
+        } else {
+            Moments mine[NORMS][LANES];
+            moments<PHASE == TOGETHER>(own, at, batch, mine);
+#pragma unroll
+            for (int k = 0; k < NORMS; k++) {
+                gather(at, mine[k], shared, found[k]);
+                if (PHASE == MEASURE) copy(at, found[k], part(at, own.norm[k].parts, 1 + at.split));
             }
-            Moments mine[LANES];
-            moments(own.norm[k].x, at, mine);
-            gather(at, mine, shared, found[k]);
-            if (PHASE == MEASURE) copy(at, found[k], part(at, own.norm[k].parts, 1 + at.split));
         }
         if (PHASE == MEASURE) continue;
         if (PHASE == TOGETHER) exchange<NORMS>(at, found, everyone);
@@ -97,21 +107,25 @@ template <Phase PHASE, typename Work> DEVICE void normalise(const Work& own) {
                     scale[k][n] = scales[k][threadIdx.x * LANES + n];
                     offset[k][n] = offsets[k][threadIdx.x * LANES + n];
                 }
-            EACH_BATCH(row, at) {
+            bool kept = PHASE == TOGETHER;
+            for (u64 row = at.last;; row -= at.step(), kept = false) {
                 Rows rows(at, row);
-                typename Work::Others others[BATCH];
-                A y[BATCH][NORMS][LANES];
-                for (int r = 0; r < BATCH; r++) {
-                    for (int k = 0; k < NORMS; k++) take(own.norm[k].x + rows.at[r], y[r][k]);
-                    own.read(rows.at[r], others[r]);
+                if (!kept) {
+                    batch.read(own, rows);
+                    batch.read_others(own, rows);
                 }
+#pragma unroll
                 for (int r = 0; r < BATCH; r++)
                     if (rows.in[r]) {
-                        for (int k = 0; k < NORMS; k++)
+                        A y[NORMS][LANES];
+                        for (int k = 0; k < NORMS; k++) {
+                            unpack(batch.x[r][k], y[k]);
                             for (int n = 0; n < LANES; n++)
-                                y[r][k][n] = rounded((y[r][k][n] - mean[k][n]) * scale[k][n] + offset[k][n]);
-                        own.formula(rows.at[r], others[r], y[r]);
+                                y[k][n] = rounded((y[k][n] - mean[k][n]) * scale[k][n] + offset[k][n]);
+                        }
+                        own.formula(rows.at[r], batch.others[r], y);
                     }
+                if (row == at.first) break;
             }
         }
         __syncthreads();
@@ -133,29 +147,30 @@ struct NormGradient {
     double eps;
 };
 
-// The totals of a thread's rows.
+// The totals of a thread's rows. What it read last stays in the batch.
 template <typename Work, int NORMS>
-DEVICE void totals(const Work& own, const Place& at, const A (&mean)[NORMS][LANES], Totals (&mine)[NORMS][LANES]) {
+DEVICE void totals(
+    const Work& own, const Place& at, Batch<Work>& batch, const A (&mean)[NORMS][LANES], Totals (&mine)[NORMS][LANES]
+) {
     for (int k = 0; k < NORMS; k++)
         for (int n = 0; n < LANES; n++) mine[k][n] = {0, 0};
-    if (!at.there) return;
-    EACH_BATCH(row, at) {
+    for (u64 row = at.first; at.there && row <= at.last; row += at.step()) {
         Rows rows(at, row);
-        typename Work::Others others[BATCH];
-        A x[BATCH][NORMS][LANES];
-        for (int r = 0; r < BATCH; r++) {
-            own.read(rows.at[r], others[r]);
-            for (int k = 0; k < NORMS; k++) take(own.norm[k].x + rows.at[r], x[r][k]);
-        }
+        batch.read(own, rows);
+        batch.read_others(own, rows);
+#pragma unroll
         for (int r = 0; r < BATCH; r++)
             if (rows.in[r]) {
                 A dy[LANES];
-                own.template formula<false>(rows.at[r], others[r], dy);
-                for (int k = 0; k < NORMS; k++)
+                own.template formula<false>(rows.at[r], batch.others[r], dy);
+                for (int k = 0; k < NORMS; k++) {
+                    A x[LANES];
+                    unpack(batch.x[r][k], x);
                     for (int n = 0; n < LANES; n++) {
                         mine[k][n].sum += dy[n];
-                        mine[k][n].product += dy[n] * (x[r][k][n] - mean[k][n]);
+                        mine[k][n].product += dy[n] * (x[n] - mean[k][n]);
                     }
+                }
             }
     }
 }
@@ -174,6 +189,7 @@ template <Phase PHASE, typename Work> DEVICE void gradients(const Work& own) {
     if (PHASE == TOGETHER && at.splits > 1) cluster_started();
     for (u64 job = blockIdx.x; job < at.groups * at.splits; job += gridDim.x) {
         at.go_to(job);
+        Batch<Work> batch;
         A mean[NORMS][LANES];
         for (int k = 0; k < NORMS; k++)
             for (int n = 0; n < LANES; n++) mean[k][n] = at.there ? load(own.norm[k].mean[at.channel + n]) : 0;
@@ -181,7 +197,8 @@ template <Phase PHASE, typename Work> DEVICE void gradients(const Work& own) {
             for (int k = 0; k < NORMS; k++) copy(at, part(at, own.norm[k].parts, 0), found[k]);
         } else {
             Totals mine[NORMS][LANES];
-            totals(own, at, mean, mine);
+            totals(own, at, batch, mean, mine);
+#pragma unroll
             for (int k = 0; k < NORMS; k++) {
                 gather(at, mine[k], shared, found[k]);
                 if (PHASE == MEASURE) copy(at, found[k], part(at, own.norm[k].parts, 1 + at.split));
@@ -214,26 +231,29 @@ template <Phase PHASE, typename Work> DEVICE void gradients(const Work& own) {
                     level[k][n] = levels[k][threadIdx.x * LANES + n];
                     slope[k][n] = slopes[k][threadIdx.x * LANES + n];
                 }
-            EACH_BATCH(row, at) {
+            bool kept = PHASE == TOGETHER;
+            for (u64 row = at.last;; row -= at.step(), kept = false) {
                 Rows rows(at, row);
-                typename Work::Others others[BATCH];
-                A x[BATCH][NORMS][LANES];
-                for (int r = 0; r < BATCH; r++) {
-                    own.read(rows.at[r], others[r]);
-                    for (int k = 0; k < NORMS; k++) take(own.norm[k].x + rows.at[r], x[r][k]);
+                if (!kept) {
+                    batch.read(own, rows);
+                    batch.read_others(own, rows);
                 }
+#pragma unroll
                 for (int r = 0; r < BATCH; r++)
                     if (rows.in[r]) {
                         A dy[LANES];
-                        own.template formula<true>(rows.at[r], others[r], dy);
+                        own.template formula<true>(rows.at[r], batch.others[r], dy);
                         for (int k = 0; k < NORMS; k++) {
+                            A x[LANES];
+                            unpack(batch.x[r][k], x);
                             for (int n = 0; n < LANES; n++) {
-                                A off = (x[r][k][n] - mean[k][n]) * slope[k][n];
-                                x[r][k][n] = (dy[n] - level[k][n] - off) * scale[k][n];
+                                A off = (x[n] - mean[k][n]) * slope[k][n];
+                                x[n] = (dy[n] - level[k][n] - off) * scale[k][n];
                             }
-                            put(own.norm[k].of_x + rows.at[r], x[r][k]);
+                            put(own.norm[k].of_x + rows.at[r], x);
                         }
                     }
+                if (row == at.first) break;
             }
         }
         __syncthreads();

@@ -5,7 +5,7 @@ enum Phase { TOGETHER, MEASURE, FINISH, APPLY };
 
 const int THREADS = 256;
 const int BATCH = 4;                                      // rows that a thread reads before it computes
-const int MOST_BLOCKS = 8;                                // of a cluster
+const int MOST_BLOCKS = 16;                               // of a cluster
 const int MOST_TOGETHER = LANES == 1 ? 8 : 2 * LANES;     // channels of a group, in a cluster
 const int MOST_CHANNELS = 4 * MOST_TOGETHER;              // of a group otherwise
 
@@ -95,7 +95,7 @@ struct Totals {
 
 // Where a block works.
 struct Place {
-    u64 all_rows, all_channels, group, groups, split, splits, first, end, channel;
+    u64 all_rows, all_channels, group, groups, split, splits, first, last, end, channel;  // first and last of its batches
     u32 channels, threads, me;
     bool there;
 
@@ -113,8 +113,10 @@ struct Place {
         first = split * length + threadIdx.y;
         end = min(split * length + length, all_rows);
         channel = group * channels + threadIdx.x * LANES;
-        there = channel < all_channels;
+        there = channel < all_channels && first < end;
+        last = there ? first + ((end - 1 - first) & ~(step() - 1)) : first;
     }
+    DEVICE u64 step() const { return BATCH * blockDim.y; }
 };
 
 // The next rows of a thread. What is beyond the last is read as the first of them, so that no read waits for a branch.
@@ -130,7 +132,20 @@ struct Rows {
     }
 };
 
-#define EACH_BATCH(row, place) for (u64 row = (place).first; row < (place).end; row += BATCH * blockDim.y)
+// What a thread reads of its next rows, for kernels that are a struct Work.
+template <typename Work> struct Batch {
+    Words<T, LANES> x[BATCH][Work::NORMS];
+    typename Work::Others others[BATCH];
+    DEVICE void read(const Work& own, const Rows& rows) {
+#pragma unroll
+        for (int r = 0; r < BATCH; r++)
+            for (int k = 0; k < Work::NORMS; k++) x[r][k].read(own.norm[k].x + rows.at[r]);
+    }
+    DEVICE void read_others(const Work& own, const Rows& rows) {
+#pragma unroll
+        for (int r = 0; r < BATCH; r++) own.read(rows.at[r], others[r]);
+    }
+};
 
 // What the threads of a block have, brought together for each channel of its group.
 template <typename S> DEVICE void gather(const Place& at, const S (&mine)[LANES], S* shared, S* found) {
