@@ -31,6 +31,11 @@ WORKLOADS: dict[str, Callable[..., Task]] = {
 }
 NO_PASSES: tuple[Pass, ...] = get_args(Pass.__value__)
 """What `moonxi replay` leaves out: it records the operations as the eager step calls them."""
+ON_DEVICE: tuple[Pass, ...] = (
+    *("biases_before_norms", "common_subexpressions", "constant_folding", "dead_code", "identities", "relu_masks"),
+    *("softmax_rules", "normalisations", "fusion", "waves", "tuned_plans", "branches"),
+)
+"""The passes that change what a GPU does."""
 COUNTS = {"mlp 64": 100, "resnet18 128": 10, "resnet18 1024": 10}
 """Steps between two synchronisations."""
 
@@ -121,6 +126,10 @@ SYSTEMS: dict[str, Callable[[Task], Step | None]] = {
     "JAX jit": jax_s(lambda task: gpu_jax.step(task.arrays, task.precision)),
     "JAX scan": jax_s(jax_scan),
 }
+WITHOUT: dict[str, Callable[[Task], Step | None]] = {
+    f"moonxi without {one}": lambda task, one=one: steps(task.own, compiled=True, without=(one,)) for one in ON_DEVICE
+}
+"""Compiled steps, each without one pass."""
 AT_ONCE = {"moonxi repeat": MANY, "JAX scan": MANY}
 """Steps at a call, where they are many."""
 
@@ -158,7 +167,7 @@ def prepared(systems: list[str], task: Task) -> Iterator[tuple[str, Step, list[f
     """Each system that works, warmed up, and its first losses."""
     for name in systems:
         try:
-            step = SYSTEMS[name](task)
+            step = (SYSTEMS | WITHOUT)[name](task)
             if step is None:
                 continue
             losses = [float(step().item()) for _ in range(4)]
@@ -222,7 +231,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Time of a training step on the GPU, beside PyTorch.")
     parser.add_argument("--workloads", nargs="+", choices=list(WORKLOADS), default=list(WORKLOADS))
     parser.add_argument("--precisions", nargs="+", choices=list(PRECISIONS), default=list(PRECISIONS))
-    parser.add_argument("--systems", nargs="+", choices=list(SYSTEMS), default=list(SYSTEMS))
+    parser.add_argument("--systems", nargs="+", choices=[*SYSTEMS, *WITHOUT], default=list(SYSTEMS))
+    parser.add_argument("--passes", action="store_true", help="compiled steps, and those without each pass by itself")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--autotune", action="store_true", help="both try plans for each convolution first")
     parser.add_argument(
@@ -232,6 +242,8 @@ def main() -> None:
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers there")
     chosen = parser.parse_args()
+    if chosen.passes:
+        chosen.systems = ["moonxi compiled", *WITHOUT]
     if chosen.memory and max(map(len, (chosen.systems, chosen.workloads, chosen.precisions))) > 1:
         parser.error("--memory: what a process has taken is that of one system, workload and precision")
     found: dict[str, Any] = {"versions": versions(), "autotune": chosen.autotune, "rows": []}
