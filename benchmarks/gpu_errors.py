@@ -148,7 +148,7 @@ def off(found: list[NDArray[np.float64]], right: list[NDArray[np.float64]]) -> f
 def rows(batch: int, precision: str) -> Iterator[tuple[str, Any]]:
     """What there is to say of a precision."""
     task = gpu_tasks.resnet(batch, precision, autotune=False)
-    side = task.own
+    side = task.own()
     host = Side(side.model.map(on_host), side.loss, [side.batches[0].map(on_host)])
     value, right = whole(host)
     own_value, own = whole(side)

@@ -32,7 +32,8 @@ class Side:
 class Task:
     """Both sides; PyTorch's makes a new model each time, as its steps change it, and is None where it is missing."""
 
-    own: Side
+    own: Callable[[], Side]
+    """A new model on the device, so that nobody holds the first one while it is trained."""
     other: Callable[[], Side] | None
     arrays: mlp_task.Task | resnet_task.Task
     """Weights and batches as arrays of the host, for others."""
@@ -53,9 +54,11 @@ def mlp(precision: str, *, autotune: bool) -> Task:
     images = rng.random((BATCHES, mlp_task.BATCH, 784), np.float32)
     labels = rng.integers(0, 10, (BATCHES, mlp_task.BATCH))
     on = like(precision, autotune=autotune)
-    layers = [nn.Linear(on.from_host(weight), on.zeros(weight.shape[1:])) for weight in weights]
     batches = [mx.Labelled(on.from_host(x), on.labels(y)) for x, y in zip(images, labels, strict=True)]
-    own = Side(mlp_moonxi.Mlp(*layers), mlp_moonxi.loss, batches)
+
+    def own() -> Side:
+        layers = [nn.Linear(on.from_host(weight), on.zeros(weight.shape[1:])) for weight in weights]
+        return Side(mlp_moonxi.Mlp(*layers), mlp_moonxi.loss, batches)
 
     def other() -> Side:
         torch: Any = import_module("torch")
@@ -79,9 +82,10 @@ def resnet(batch: int, precision: str, *, autotune: bool) -> Task:
     on = like(precision, autotune=autotune)
     cpu = ResNet18.init(like=mx.numpy(), key=mx.Key(0))
     move: Any = cpu.map
-    model = move(lambda tensor: on.from_host(tensor.to_host()))
     batches = [mx.Labelled(on.from_host(x), on.labels(y)) for x, y in zip(task.images, task.labels, strict=True)]
-    own = Side(model, resnet_moonxi.loss, batches)
+
+    def own() -> Side:
+        return Side(move(lambda tensor: on.from_host(tensor.to_host())), resnet_moonxi.loss, batches)
 
     def other() -> Side:
         torch: Any = import_module("torch")

@@ -19,7 +19,7 @@ from benchmarks.train_step import update_of
 def losses(count: int, precision: str) -> dict[str, list[float]]:
     """Those of so many steps, in each way."""
     task = gpu_tasks.mlp(precision, autotune=False)
-    side = task.own
+    side = task.own()
     on = side.batches[0].x
     update, first = update_of(side)
 

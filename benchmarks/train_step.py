@@ -68,11 +68,11 @@ def steps(side: Side, *, compiled: bool, without: tuple[Pass, ...] = ()) -> Step
 
 
 def _stepping(side: Side, update: Any, state: Any) -> Step:
-    model, key, number = side.model, mx.Key(0), 0
+    model, batches, key, number = side.model, side.batches, mx.Key(0), 0
 
     def step() -> Any:
         nonlocal model, state, number
-        model, state, value = update(model, state, side.batches[number % len(side.batches)], key)
+        model, state, value = update(model, state, batches[number % len(batches)], key)
         number += 1
         return value
 
@@ -81,7 +81,7 @@ def _stepping(side: Side, update: Any, state: Any) -> Step:
 
 def repeated(task: Task) -> Step | None:
     """Many steps at a call; None for images, of which there are few batches to save memory."""
-    arrays, side = task.arrays, task.own
+    arrays, side = task.arrays, task.own()
     if isinstance(arrays, resnet_task.Task):
         return None
     on = side.batches[0].x
@@ -115,9 +115,9 @@ def jax_scan(task: Task) -> Step | None:
 
 
 SYSTEMS: dict[str, Callable[[Task], Step | None]] = {
-    "moonxi eager": lambda task: steps(task.own, compiled=False),
-    "moonxi replay": lambda task: steps(task.own, compiled=True, without=NO_PASSES),
-    "moonxi compiled": lambda task: steps(task.own, compiled=True),
+    "moonxi eager": lambda task: steps(task.own(), compiled=False),
+    "moonxi replay": lambda task: steps(task.own(), compiled=True, without=NO_PASSES),
+    "moonxi compiled": lambda task: steps(task.own(), compiled=True),
     "moonxi repeat": repeated,
     "PyTorch eager": torch_s(gpu_torch.eager),
     "PyTorch compiled": torch_s(gpu_torch.compiled),
@@ -127,7 +127,7 @@ SYSTEMS: dict[str, Callable[[Task], Step | None]] = {
     "JAX scan": jax_s(jax_scan),
 }
 WITHOUT: dict[str, Callable[[Task], Step | None]] = {
-    f"moonxi without {one}": lambda task, one=one: steps(task.own, compiled=True, without=(one,)) for one in ON_DEVICE
+    f"moonxi without {one}": lambda task, one=one: steps(task.own(), compiled=True, without=(one,)) for one in ON_DEVICE
 }
 """Compiled steps, each without one pass."""
 AT_ONCE = {"moonxi repeat": MANY, "JAX scan": MANY}

@@ -134,7 +134,7 @@ def test_memory_stays_flat_over_many_steps(like: Any) -> None:
     from benchmarks import gpu_tasks, train_step
 
     gpu_or_skip(F32)()
-    own = train_step.steps(gpu_tasks.mlp("fp32", autotune=False).own, compiled=False)
+    own = train_step.steps(gpu_tasks.mlp("fp32", autotune=False).own(), compiled=False)
     pool = cupy.get_default_memory_pool()
 
     def used(steps: int) -> int:
@@ -380,7 +380,7 @@ def test_a_training_step_does_not_wait_for_the_device(monkeypatch: pytest.Monkey
     from benchmarks import gpu_tasks, train_step
 
     gpu_or_skip(F32)()
-    own = train_step.steps(gpu_tasks.mlp("fp32", autotune=False).own, compiled=False)
+    own = train_step.steps(gpu_tasks.mlp("fp32", autotune=False).own(), compiled=False)
     loss = own()
     own()
 

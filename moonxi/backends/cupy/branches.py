@@ -49,13 +49,16 @@ class _Branch:
 
     def __init__(self, number: int, stream: "Stream", pool: "MemoryPool", branches: int) -> None:
         self.number, self.stream, self.pool = number, stream, pool
-        self.workspace = pool.malloc(cublas.WORKSPACE)
-        self.handle = cublas.Handle(stream.ptr, self.workspace.ptr)
+        size = cublas.SMALL_WORKSPACE if number else cublas.WORKSPACE
+        self.workspace = pool.malloc(size)
+        self.handle = cublas.Handle(stream.ptr, self.workspace.ptr, size)
         self.calls = self.handle.calls()
         self.marks: list[_Mark] = []
         self.seen = [0] * branches
         """For each branch how many of its operations come before the next one here."""
         self.held: list[_Held] = []
+        self.most = 0
+        """Bytes that were in use at a time."""
 
 
 class Branches:
@@ -87,7 +90,20 @@ class Branches:
 
     def allocate(self, size: int) -> "MemoryPointer":
         """Memory for the branch whose operation is under way."""
-        return self._now.pool.malloc(size)
+        branch = self._now
+        made = branch.pool.malloc(size)
+        branch.most = max(branch.most, branch.pool.used_bytes())
+        return made
+
+    def gather(self) -> None:
+        """After a first run: what is free becomes one piece, as large as was needed, for the runs to come.
+
+        While needs grow a pool takes piece after piece, each too small for the next array."""
+        for branch in self._all:
+            branch.pool.free_all_blocks()
+            if (size := branch.most - branch.pool.used_bytes()) > 0:
+                with branch.stream:
+                    branch.pool.malloc(size)
 
     def start(self) -> None:
         """Before the first operation, on the first stream: the others wait for what was done there until now."""

@@ -14,6 +14,8 @@ from moonxi.thread_setting import ThreadSetting
 
 WORKSPACE = 32 << 20
 """Bytes of a workspace, as NVIDIA's manual recommends for Hopper."""
+SMALL_WORKSPACE = 8 << 20
+"""Those for a stream beside the longest chain of a step, where products may take longer."""
 _MAJOR = (13, 12, 11)
 """Versions of the library that may be loaded."""
 _GEMM = "iiiiippiipiippiiii"
@@ -52,15 +54,15 @@ def _eager() -> Calls:
 
 
 class Handle:
-    """A handle of the library for one stream, with a workspace at an address."""
+    """A handle of the library for one stream, with a workspace of so many bytes at an address."""
 
-    def __init__(self, stream: int, workspace: int) -> None:
+    def __init__(self, stream: int, workspace: int, bytes: int) -> None:
         library = _library()
         self._handle = ctypes.c_void_p()
         self._destroy = library.cublasDestroy_v2
         _check("cublasCreate", library.cublasCreate_v2(ctypes.byref(self._handle)))
         _check("cublasSetStream", library.cublasSetStream_v2(self._handle, ctypes.c_void_p(stream)))
-        size = ctypes.c_size_t(WORKSPACE)
+        size = ctypes.c_size_t(bytes)
         _check("cublasSetWorkspace", library.cublasSetWorkspace_v2(self._handle, ctypes.c_void_p(workspace), size))
 
     def calls(self) -> Calls:

@@ -11,7 +11,7 @@ from functools import lru_cache
 from struct import pack
 from typing import Literal
 
-from moonxi.backends.cupy import tuning
+from moonxi.backends.cupy import cublas, tuning
 from moonxi.backends.cupy.layouts import Struct, ordered
 from moonxi.backends.cupy.memory import DeviceArray, Space
 from moonxi.backends.cupy.plans import Convolution, shapes_of
@@ -104,8 +104,8 @@ def _is_faster(kind: Kind, way: Convolution, space: Space, large: Fold, compute:
             for shape in shapes_of(kind, way.conv):
                 operands.append(space.full(shape, 0.5).view(shape, ordered(shape, (0, 2, 3, 1))))
         if number:
-            x, other = operands[0].turned(operands[0].shape, operands[0].strides), operands[1]
-            compute(space, x, other, large)  # of an array for which no large pixels are kept
+            x = operands[0].turned(operands[0].shape, operands[0].strides)  # beside which nothing is kept
+            compute(space, x, operands[1], large)
         else:
             plan.run(space, operands[0], operands[1], operands[2])
 
@@ -116,13 +116,14 @@ def _is_faster(kind: Kind, way: Convolution, space: Space, large: Fold, compute:
 
 
 def images(space: Space, x: DeviceArray, large: Fold) -> DeviceArray:
-    """Images as large pixels, which the gradient of the weight finds again."""
+    """Images as large pixels, which in a recording the gradient of the weight finds again."""
     if x.kept is not None and x.kept[0] is large:
         return x.kept[1]
     inner = large.inner.conv
     shape = (inner.batch, inner.inputs, inner.rows.size, inner.columns.size)
     made = _folded(space, x, large.of_images(x), shape)
-    x.kept = large, made
+    if cublas.recording.value is not None:  # else these may be somebody's data, which stay
+        x.kept = large, made
     return made
 
 

@@ -62,6 +62,8 @@ class CudaRecording:
         """Which of the graphs was launched last."""
         self._many: _Many | None = None
         self._operations = 0
+        self._was_there = False
+        """Whether CuPy's pool may keep what the calls until the recording was made have given out."""
 
     @property
     def bytes(self) -> int:
@@ -86,6 +88,8 @@ class CudaRecording:
                     stacklevel=2,
                 )
                 return None
+        elif self._was_there:
+            self._give_back()
         stream = self._on_stream()
         place = self._take(inputs)
         self._given[place].take_back()
@@ -111,6 +115,8 @@ class CudaRecording:
         count, later = counts
         if self._device.several:
             self._device.enter()
+        if self._was_there:
+            self._give_back()
         stream = self._on_stream()
         place = self._take(inputs)
         for given in self._given:
@@ -142,6 +148,11 @@ class CudaRecording:
             self._graphs[place].launch()
         self._last_stream = stream
         return self._results(place)
+
+    def _give_back(self) -> None:
+        """What nobody needs any more: a replay has memory of its own."""
+        self._was_there = False
+        self._device.release_unused()
 
     def _on_stream(self) -> "Stream":
         """The current stream, on which the work on any other is done."""
@@ -185,6 +196,7 @@ class CudaRecording:
         self._picked = _picking([number for number, _ in self._handed])
         self._picked_again = _picking([place for _, place in self._handed])
         self._keys = [number for number, one in enumerate(inputs) if isinstance(one, Key)]
+        self._device.release_unused()  # what the call before this one has computed in
         before, stream = Event(disable_timing=True), Stream(non_blocking=True)
         before.record(self._device.stream())
         stream.wait_event(before)
@@ -210,12 +222,13 @@ class CudaRecording:
             with cublas.recording.within(branches.calls), tuning.wanted(self._tuned):
                 self._work(inputs, 0)  # compiles kernels, and gives the pool what it needs
                 stream.synchronize()
+                branches.gather()
                 for place in range(len(self._slots)):
                     self._graphs.append(captured(stream, partial(self._work, inputs, place)))
                     kinds = [partial(_made, kind, space) for kind, space in self._kinds]
                     self._given.append(Given(self._slots[place], kinds))
         stream.synchronize()
-        self._device.release_unused()  # what the call before this one computed in; a replay has memory of its own
+        self._was_there = True
         self._reads_labels = self._device.labels_were_read
         self._device.labels_were_read |= labels_were_read
 

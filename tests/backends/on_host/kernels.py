@@ -78,9 +78,10 @@ def _argument(value: object) -> Any:
 class Handle:
     """In the place of `moonxi.backends.cupy.cublas.Handle`."""
 
-    def __init__(self, stream: int, workspace: int) -> None:
+    def __init__(self, stream: int, workspace: int, bytes: int) -> None:
         assert stream != 0
         assert workspace != 0
+        assert bytes >= 1 << 22
 
     def calls(self) -> cublas.Calls:
         return cublas.Calls(partial(_single_gemm, RECORDING), partial(_gemm, RECORDING))

@@ -50,6 +50,13 @@ class MemoryPool:
     def total_bytes(self) -> int:
         return self.taken
 
+    def used_bytes(self) -> int:
+        return self.taken - sum(size * len(free) for size, free in self.free.items())
+
+    def free_all_blocks(self) -> None:
+        self.taken = self.used_bytes()
+        self.free.clear()
+
 
 class Capture:
     """What is being written down: work, and the numbers of what each piece waits for."""
