@@ -126,9 +126,14 @@ SYSTEMS: dict[str, Callable[[Task], Step | None]] = {
     "JAX jit": jax_s(lambda task: gpu_jax.step(task.arrays, task.precision)),
     "JAX scan": jax_s(jax_scan),
 }
-WITHOUT: dict[str, Callable[[Task], Step | None]] = {
-    f"moonxi without {one}": lambda task, one=one: steps(task.own(), compiled=True, without=(one,)) for one in ON_DEVICE
-}
+
+
+def without(one: Pass) -> Callable[[Task], Step | None]:
+    """A system: compiled steps without this pass."""
+    return lambda task: steps(task.own(), compiled=True, without=(one,))
+
+
+WITHOUT = {f"moonxi without {one}": without(one) for one in ON_DEVICE}
 """Compiled steps, each without one pass."""
 AT_ONCE = {"moonxi repeat": MANY, "JAX scan": MANY}
 """Steps at a call, where they are many."""

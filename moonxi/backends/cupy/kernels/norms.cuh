@@ -70,6 +70,12 @@ template <Phase PHASE, typename Work> DEVICE void normalise(const Work& own) {
     for (u64 job = blockIdx.x; job < at.groups * at.splits; job += gridDim.x) {
         at.go_to(job);
         Batch<Work> batch;
+        Ahead<NORMS> weight, bias;
+        if (PHASE != MEASURE)
+            for (int k = 0; k < NORMS; k++) {
+                weight.read(at, k, own.norm[k].weight);
+                bias.read(at, k, own.norm[k].bias);
+            }
         if (PHASE == APPLY) {
             for (int k = 0; k < NORMS; k++) copy(at, part(at, own.norm[k].parts, 0), found[k]);
         } else {
@@ -90,8 +96,8 @@ template <Phase PHASE, typename Work> DEVICE void normalise(const Work& own) {
                 if (channel >= own.channels) continue;
                 A mean = found[k][c].mean, variance = found[k][c].squares / found[k][c].count;
                 means[k][c] = mean;
-                scales[k][c] = load(norm.weight[channel]) / sqrt(variance + (A)norm.eps);
-                offsets[k][c] = load(norm.bias[channel]);
+                scales[k][c] = weight.of(at, k, c, norm.weight) / sqrt(variance + (A)norm.eps);
+                offsets[k][c] = bias.of(at, k, c, norm.bias);
                 if (at.split == 0) {
                     keep(mean, norm.mean[channel]);
                     keep(variance, norm.variance[channel]);
@@ -190,6 +196,12 @@ template <Phase PHASE, typename Work> DEVICE void gradients(const Work& own) {
     for (u64 job = blockIdx.x; job < at.groups * at.splits; job += gridDim.x) {
         at.go_to(job);
         Batch<Work> batch;
+        Ahead<NORMS> weight, variance;
+        if (PHASE != MEASURE)
+            for (int k = 0; k < NORMS; k++) {
+                weight.read(at, k, own.norm[k].weight);
+                variance.read(at, k, own.norm[k].variance);
+            }
         A mean[NORMS][LANES];
         for (int k = 0; k < NORMS; k++)
             for (int n = 0; n < LANES; n++) mean[k][n] = at.there ? load(own.norm[k].mean[at.channel + n]) : 0;
@@ -211,9 +223,9 @@ template <Phase PHASE, typename Work> DEVICE void gradients(const Work& own) {
             for (u32 c = at.me; c < at.channels; c += at.threads) {
                 u64 channel = at.group * at.channels + c;
                 if (channel >= own.channels) continue;
-                A spread = load(norm.variance[channel]) + (A)norm.eps, root = sqrt(spread);
+                A spread = variance.of(at, k, c, norm.variance) + (A)norm.eps, root = sqrt(spread);
                 A sum = found[k][c].sum, product = found[k][c].product, share = 1 / (A)own.rows;
-                scales[k][c] = load(norm.weight[channel]) / root;
+                scales[k][c] = weight.of(at, k, c, norm.weight) / root;
                 levels[k][c] = sum * share;
                 slopes[k][c] = product * share / spread;
                 if (at.split == 0) {

@@ -147,6 +147,18 @@ template <typename Work> struct Batch {
     }
 };
 
+// A number of the channel that a thread is going to bring together, read long before it is needed.
+template <int NORMS> struct Ahead {
+    T mine[NORMS];
+    DEVICE void read(const Place& at, int k, const T* from) {
+        u64 channel = at.group * at.channels + at.me;
+        if (at.me < at.channels && channel < at.all_channels) mine[k] = from[channel];
+    }
+    DEVICE A of(const Place& at, int k, u32 c, const T* from) const {
+        return load(c == at.me ? mine[k] : from[at.group * at.channels + c]);
+    }
+};
+
 // What the threads of a block have, brought together for each channel of its group.
 template <typename S> DEVICE void gather(const Place& at, const S (&mine)[LANES], S* shared, S* found) {
     for (int n = 0; n < LANES; n++) shared[n * at.threads + at.me] = mine[n];
