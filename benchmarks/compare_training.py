@@ -26,10 +26,10 @@ from numpy.typing import NDArray
 
 import moonxi as mx
 from benchmarks import machine
-from benchmarks.comparison import BUSY, PAUSE, found_python
+from benchmarks.comparison import BUSY, PAUSE, Worker, found_python
 from benchmarks.training_report import Epoch, line, write
 from benchmarks.training_task import CIFAR10, MNIST, Settings, Split, Task
-from benchmarks.worker import Worker, WorkerError
+from moonxi.cli.bench.worker import WorkerError
 from moonxi.data import DataLoader, LabelledArrays, TrainTest, cifar10, mnist
 from moonxi.errors import MoonxiError
 from moonxi.nn.initializers import xavier_uniform

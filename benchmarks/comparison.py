@@ -20,7 +20,10 @@ from typing import Any
 import moonxi as mx
 from benchmarks import machine
 from benchmarks.report import Report, Row, Spread
-from benchmarks.worker import Worker, WorkerError
+from moonxi.cli.bench import worker
+from moonxi.cli.bench.worker import WorkerError
+
+_CHECKOUT = Path(__file__).parents[1]
 
 # Seconds. OpenBLAS keeps its idle threads spinning for 0.1 s after their last work, at the expense of who comes next.
 PAUSE = 0.15
@@ -63,6 +66,17 @@ class Comparison:
     """What is measured in a round, in words."""
     others: Sequence[tuple[System, int]] = ()
     """Each with its number of repetitions in a round."""
+
+
+class Worker(worker.Worker):
+    """A running ``python -m module arguments`` in the checkout."""
+
+    def __init__(self, python: str, module: str, *arguments: str, threads: int) -> None:
+        super().__init__(module, [python, "-m", module, *arguments], threads=threads, folder=_CHECKOUT)
+
+    def ask(self, question: str, number: int = 0) -> Any:
+        """The answer, of which the caller knows what it is."""
+        return super().ask(question, number)
 
 
 def options(description: str, *, rounds: int, steps: int) -> argparse.ArgumentParser:
@@ -134,29 +148,29 @@ def measure(comparison: Comparison, chosen: argparse.Namespace) -> Report:
         for threads in chosen.threads:
             losses = {}
             for system in comparison.systems:
-                worker = stack.enter_context(Worker(system.python, system.module, *system.arguments, threads=threads))
+                one = stack.enter_context(Worker(system.python, system.module, *system.arguments, threads=threads))
                 try:
-                    found_versions = worker.ask("versions")
-                    losses[system.name] = worker.ask("losses", comparison.losses)
+                    found_versions = one.ask("versions")
+                    losses[system.name] = one.ask("losses", comparison.losses)
                 except WorkerError as error:
                     if not system.optional:
                         raise
                     missing[system.name] = str(error)
                     continue
                 versions |= found_versions
-                turns.append((worker, threads, chosen.steps))
+                turns.append((one, threads, chosen.steps))
             if wrong := disagreement(losses, comparison.tolerance):
                 sys.exit(wrong)
             for system, repetitions in comparison.others:
-                worker = stack.enter_context(Worker(system.python, system.module, *system.arguments, threads=threads))
-                turns.append((worker, threads, repetitions))
+                one = stack.enter_context(Worker(system.python, system.module, *system.arguments, threads=threads))
+                turns.append((one, threads, repetitions))
         for number in range(chosen.rounds + 1):
-            for worker, threads, repetitions in turns if number % 2 else reversed(turns):
+            for one, threads, repetitions in turns if number % 2 else reversed(turns):
                 time.sleep(PAUSE)
-                found: list[dict[str, Any]] = worker.ask("measure", repetitions)
+                found: list[dict[str, Any]] = one.ask("measure", repetitions)
                 if number:  # the first round warms up
-                    for one in found:
-                        samples[one["group"], one["workload"], threads][one["system"]].append(one["ms"])
+                    for row in found:
+                        samples[row["group"], row["workload"], threads][row["system"]].append(row["ms"])
     cores = os.cpu_count() or 1
     busy = load_before is not None and load_before > 0.25 * cores
     return Report(

@@ -15,7 +15,7 @@ import moonxi as mx
 from benchmarks import mlp_task, operations
 from benchmarks.comparison import Comparison, System, measure, options, parsed, publish
 from benchmarks.mlp_task import Task
-from benchmarks.worker import WorkerError
+from moonxi.cli.bench.worker import WorkerError
 from moonxi.nn import initializers
 
 REFERENCES = {

@@ -15,7 +15,7 @@ import moonxi as mx
 from benchmarks import resnet_task
 from benchmarks.comparison import Comparison, System, measure, options, parsed, publish
 from benchmarks.resnet_task import Task
-from benchmarks.worker import WorkerError
+from moonxi.cli.bench.worker import WorkerError
 from moonxi.nn.models import ResNet18
 from moonxi.nn.models.torchvision import torchvision_name
 

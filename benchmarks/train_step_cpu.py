@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from benchmarks import mlp_task, resnet, resnet_task
 from benchmarks.comparison import Comparison, System, measure, options, parsed, publish
 from benchmarks.mlp import make_task
-from benchmarks.worker import WorkerError
+from moonxi.cli.bench.worker import WorkerError
 
 _SYSTEMS = ("PyTorch eager", "moonxi eager")
 REFERENCES = {mlp_task.GROUP: _SYSTEMS, resnet_task.GROUP: _SYSTEMS}

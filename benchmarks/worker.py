@@ -1,68 +1,16 @@
-"""A process that measures when it is asked: one line with a question in, one line of JSON out.
+"""To be a process that measures when it is asked: one line with a question in, one line of JSON out.
 
-Each system runs in a process of its own, because thread counts are settled when NumPy or PyTorch is imported and
-because PyTorch may live in another environment. The workers stay alive and are asked in turn, so that whatever else the
-machine does meets all of them alike. A worker may run on another Python than moonxi: from 3.10 on.
+The workers stay alive and are asked in turn (`moonxi.cli.bench.worker`), so that whatever else the machine does meets
+all of them alike. A worker may run on another Python than moonxi, from 3.10 on: nothing of moonxi is imported here.
 """
 
 import json
-import os
-import subprocess
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from itertools import count
-from pathlib import Path
 from statistics import median
 from time import perf_counter_ns
-from types import TracebackType
 from typing import Any, Protocol
-
-_CHECKOUT = Path(__file__).parents[1]
-_THREAD_COUNTS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
-
-
-class WorkerError(Exception):
-    """A worker has ended before it answered."""
-
-
-class Worker:
-    """A running ``python -m module arguments`` whose libraries may use ``threads`` threads."""
-
-    def __init__(self, python: str, module: str, *arguments: str, threads: int) -> None:
-        self._module = module
-        self._process = subprocess.Popen(
-            [python, "-m", module, *arguments],
-            cwd=_CHECKOUT,
-            env=os.environ | dict.fromkeys(_THREAD_COUNTS, str(threads)),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            process_group=0,  # Ctrl-C is for the program that asks, which ends its workers
-        )
-
-    def __enter__(self) -> "Worker":
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if error is not None:
-            self._process.kill()
-        self._process.communicate()  # closes its input, at which it ends
-
-    def ask(self, question: str, number: int = 0) -> Any:
-        """The answer to the question about ``number`` steps or calls. Raises `WorkerError` if there is none."""
-        assert self._process.stdin is not None, "it was started with a pipe"
-        assert self._process.stdout is not None, "it was started with a pipe"
-        try:
-            print(question, number, file=self._process.stdin, flush=True)
-        except BrokenPipeError:
-            answer = ""
-        else:
-            answer = self._process.stdout.readline()
-        if not answer:
-            raise WorkerError(f"{self._module} ended with status {self._process.wait()}; what it said stands above")
-        return json.loads(answer)
 
 
 def serve(answers: Mapping[str, Callable[[int], object]]) -> None:

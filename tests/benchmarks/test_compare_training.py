@@ -15,10 +15,10 @@ import pytest
 
 import moonxi as mx
 from benchmarks.compare_training import main, resnet_weights, task_of
+from benchmarks.comparison import Worker
 from benchmarks.training_moonxi import Moonxi, loss, new_resnet, optimizer
 from benchmarks.training_report import Epoch, by_system, summary
 from benchmarks.training_task import CIFAR10, MNIST, Split, Task
-from benchmarks.worker import Worker
 from moonxi.data import DataLoader, mnist
 from tests.examples.program import AS_AT_A_TERMINAL
 

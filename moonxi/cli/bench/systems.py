@@ -1,14 +1,14 @@
 """The systems that are timed: moonxi in this process, and PyTorch in another."""
 
-import json
-import subprocess
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack
 from pathlib import Path
+from tempfile import TemporaryFile
 from time import perf_counter
 from types import TracebackType
-from typing import Final, Protocol
+from typing import Final, Protocol, Self
 
+from moonxi.cli.bench.worker import Worker, WorkerError
 from moonxi.errors import DeviceError
 
 PROGRAM: Final = Path(__file__).with_name("torch_step.py")
@@ -56,49 +56,42 @@ class Peer:
 
     def __init__(self, python: str, task: Path, workload: str, device: str, threads: int) -> None:
         self._python = python
-        try:
-            self._process = subprocess.Popen(
-                [python, PROGRAM, task, workload, device, str(threads)],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-            )
-        except OSError as error:
-            raise DeviceError(f"bench: {python}: cannot be started: {error.strerror}") from error
-        self.version = str(self._answer())
+        with ExitStack() as stack:
+            self._said = stack.enter_context(TemporaryFile())
+            command: list[str | Path] = [python, PROGRAM, task, workload, device, str(threads)]
+            try:
+                worker = Worker(self.name, command, threads=threads, said=self._said)
+            except OSError as error:
+                raise DeviceError(f"bench: {python}: cannot be started: {error.strerror}") from error
+            self._worker = stack.enter_context(worker)
+            self.version = str(self._ask("version"))
+            self._open = stack.pop_all()
 
-    def __enter__(self) -> "Peer":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if error is not None:
-            self._process.kill()
-        self._process.communicate()  # closes its input, at which it ends
+        self._open.__exit__(kind, error, trace)
 
     def losses(self, steps: int, /) -> list[float]:
         """Those of the next steps."""
-        return self._ask(f"losses {steps}")
+        return self._numbers("losses", steps)
 
     def times(self, steps: int, /) -> list[float]:
         """Those of the next steps, in milliseconds."""
-        return self._ask(f"times {steps}")
+        return self._numbers("times", steps)
 
-    def _ask(self, question: str) -> list[float]:
-        assert self._process.stdin is not None, "it was started with a pipe"
-        with suppress(BrokenPipeError):  # then there is no answer either
-            print(question, file=self._process.stdin, flush=True)
-        found = self._answer()
+    def _numbers(self, question: str, steps: int) -> list[float]:
+        found = self._ask(question, steps)
         return [float(one) for one in found] if isinstance(found, list) else []
 
-    def _answer(self) -> object:
-        assert self._process.stdout is not None, "it was started with a pipe"
-        line = self._process.stdout.readline()
-        if not line:
-            _, told = self._process.communicate()
-            last = (told.strip().splitlines() or ["it said nothing"])[-1]
-            raise DeviceError(f"bench: {self._python}: PyTorch does not run there: {last}")
-        answer: object = json.loads(line)
-        return answer
+    def _ask(self, question: str, steps: int = 0) -> object:
+        try:
+            return self._worker.ask(question, steps)
+        except WorkerError as error:
+            self._said.seek(0)
+            told = self._said.read().decode(errors="replace").strip().splitlines()
+            last = told[-1] if told else "it said nothing"
+            raise DeviceError(f"bench: {self._python}: PyTorch does not run there: {last}") from error

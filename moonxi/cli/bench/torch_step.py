@@ -2,8 +2,8 @@
 
     python torch_step.py TASK.npz {mlp,lenet} DEVICE THREADS
 
-It says its version, and then answers each line ``losses N`` or ``times N`` with a list: the losses of N steps, or their
-times in milliseconds.
+It answers the line ``version 0`` with PyTorch's, and ``losses N`` or ``times N`` with a list: the losses of N steps, or
+their times in milliseconds.
 """
 
 import json
@@ -57,11 +57,10 @@ def main(task: str, name: str, device: str, threads: str) -> None:
         step()
         return (perf_counter() - start) * 1e3
 
-    print(json.dumps(torch.__version__), flush=True)
     for line in sys.stdin:
         question, number = line.split()
-        answer = [step() if question == "losses" else timed() for _ in range(int(number))]
-        print(json.dumps(answer), flush=True)
+        steps = [step() if question == "losses" else timed() for _ in range(int(number))]
+        print(json.dumps(torch.__version__ if question == "version" else steps), flush=True)
 
 
 if __name__ == "__main__":
