@@ -212,7 +212,7 @@ def compile[F: Callable[..., object]](step: F, /, *, without: tuple[Pass, ...] =
 
 def compiled_of[F: Callable[..., object]](step: F, /) -> F:
     """The step itself if it is compiled, else compiled."""
-    return step if step in _compiled else compile(step)
+    return step if _made(step) is not None else compile(step)
 
 
 def compile_as[F: Callable[..., object]](function: F, step: Callable[..., object], /) -> F:
@@ -235,7 +235,14 @@ def run_on(
 
 def compile_report(step: Callable[..., object], /) -> CompileReport:
     """What compiling ``step`` came to until now. Raises `CompileError` for a function that is not compiled."""
-    made = _compiled.get(step)
+    made = _made(step)
     if made is None:
         raise CompileError(f"compile_report: {step!r} is not compiled: give what compile(step) returned")
     return made.report()
+
+
+def _made(step: Callable[..., object]) -> _Compiled | None:
+    try:
+        return _compiled.get(step)
+    except TypeError:  # an object without a hash or weak references, which `compile` has not given
+        return None

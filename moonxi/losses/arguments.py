@@ -1,6 +1,6 @@
 """What a loss is given, at run time: a program that no checker has seen must not compute a wrong loss."""
 
-from moonxi.errors import OperandError
+from moonxi.errors import LabelError, OperandError
 from moonxi.traits import Labels, Mask, Tensor
 from moonxi.traits.foreign import advice, described
 
@@ -31,3 +31,11 @@ def expect_tensor(what: str, value: object) -> None:
             how = "; numbers of labels are x.from_host(labels.to_host()), or x.one_hot(labels, classes)"
         raise OperandError(f"{what}: {described(value)}: expected a tensor{how}")
     _tensor_classes.add(type(value))
+
+
+def picked[T: Tensor](loss: str, scores: T, labels: Labels[T], how: str) -> T:
+    """The score of each label. Raises `LabelError` in the name of the loss, with what to do about it."""
+    try:
+        return scores.pick(labels)
+    except LabelError as error:
+        raise LabelError(f"{loss}{str(error).removeprefix('pick')}; {how}") from None

@@ -5,12 +5,13 @@ from typing import Final
 from jaxtyping import Float, Int
 
 from moonxi import settings, shapes
-from moonxi.losses.arguments import expect, expect_tensor
+from moonxi.losses.arguments import expect, expect_tensor, picked
 from moonxi.losses.reduction import Reduction, reduced, refuse_empty
 from moonxi.losses.scores import Logits, LogProbs
 from moonxi.traits import Labels, Tensor, expect_held
 
 _LEAST_LABEL: Final = -(2**63)
+_HOW: Final = "number the classes from 0, one for each score; ignore= names a label that is to count for nothing"
 
 
 def cross_entropy[T: Tensor](
@@ -77,7 +78,7 @@ def _cross_entropy[T: Tensor](
     kept = None if ignore is None else ~labels.carrier.equal(float(ignore))
     # What is ignored needs some class to be looked up, whose loss is dropped again.
     classes = labels if kept is None else Labels(labels.carrier.where(kept, labels.carrier.full((), 0.0)))
-    values: T = -scores.pick(classes)
+    values: T = -picked(loss, scores, classes, _HOW)
     weights = None if weight is None else weight.take(classes, 0)
     if weights is not None:
         values = values * weights

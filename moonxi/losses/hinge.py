@@ -3,7 +3,7 @@
 from jaxtyping import Bool, Float, Int
 
 from moonxi import settings, shapes
-from moonxi.losses.arguments import expect
+from moonxi.losses.arguments import expect, picked
 from moonxi.losses.reduction import Reduction, reduced
 from moonxi.losses.scores import Logits
 from moonxi.traits import Labels, Mask, Tensor, expect_held
@@ -44,7 +44,8 @@ def multiclass_hinge[T: Tensor](
     expect_held("multiclass_hinge", labels)
     scores = logits.value
     shapes.pick(scores.shape, labels.shape, "multiclass_hinge")
-    right = scores.pick(labels).unsqueeze(-1)
+    how = "number the classes from 0, one for each score"
+    right = picked("multiclass_hinge", scores, labels, how).unsqueeze(-1)
     classes = scores.shape[-1]
     wrong = scores.one_hot(labels, classes).equal(0.0)
     terms = (margin - right + scores).relu().where(wrong, 0.0)

@@ -75,7 +75,9 @@ def read(path: str | os.PathLike[str], /) -> dict[str, NDArray[np.generic]]:
     try:
         arrays = from_bytes(data)
     except SafetensorError as error:
-        raise CheckpointError(f"load: {source}: not a whole safetensors file: {error}") from error
+        raise CheckpointError(
+            f"load: {source}: not a whole safetensors file: {error}{_instead(source, data)}"
+        ) from error
     except KeyError as error:
         raise CheckpointError(f"load: {source}: holds elements of type {error.args[0]}, which NumPy lacks") from error
     stated = _metadata(data).get(_DIGEST)
@@ -86,6 +88,18 @@ def read(path: str | os.PathLike[str], /) -> dict[str, NDArray[np.generic]]:
 
 def _from_folder(folder: Path) -> str:
     return f"moonxi.train.Checkpoints({str(folder)!r}).last() has .model(model) for the weights"
+
+
+def _instead(source: Path, data: bytes) -> str:
+    """What to do with a file of another kind, where it shows what it is."""
+    if source.match("step-*.json"):
+        return f"; it says what is in a checkpoint: {_from_folder(source.parent)}"
+    if data.startswith((b"PK\x03\x04", b"\x80")):  # zip archives and pickles
+        return (
+            "; it looks like one of PyTorch or NumPy: write one there with "
+            "safetensors.torch.save_file(model.state_dict(), path), and see moonxi.nn.load_state_dict"
+        )
+    return ""
 
 
 def _digest(arrays: Mapping[str, NDArray[np.generic]]) -> str:

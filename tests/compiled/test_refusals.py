@@ -5,6 +5,7 @@ import pickle
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
@@ -403,9 +404,22 @@ def test_a_method_of_a_model_is_compiled_with_the_model_as_an_argument() -> None
         assert np.array_equal(compiled(x).to_host(), model.forward(x).to_host())
 
 
+@dataclass
+class Unhashable:
+    """A step that stands in no dictionary."""
+
+    def __call__(self, x: Host, state: Host, batch: Host, key: mx.Key) -> tuple[Host, Host]:
+        return x + batch.sum(), state
+
+
 def test_a_report_is_of_a_compiled_step_only() -> None:
     with pytest.raises(CompileError, match="is not compiled: give what compile"):
         mx.compile_report(len)
+    others: Any = [Unhashable(), 3]
+    for one in others:
+        with pytest.raises(CompileError, match="is not compiled: give what compile"):
+            mx.compile_report(one)
+    assert mx.repeat(Unhashable(), 2)(CPU.ones(()), CPU.ones(()), CPU.ones((2,)), mx.Key(0))[0].item() == 3.0
 
 
 def test_a_graph_is_printed_with_the_users_lines() -> None:

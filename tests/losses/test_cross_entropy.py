@@ -72,7 +72,10 @@ def test_shapes_that_do_not_fit_are_refused(scores: tuple[int, ...], labels: tup
 @pytest.mark.parametrize("wrong", [-1, 4, 10**12])
 def test_a_label_that_is_no_class_is_refused_by_its_place(wrong: int) -> None:
     labels = np.array([[0, 1, 2], [3, wrong, 0]])
-    text = rf"labels \(2, 3\): label {wrong} at \[1, 1\] is not a class from 0 to 3 \(1 of 6 labels are outside\)$"
+    text = (
+        rf"^cross_entropy: labels \(2, 3\): label {wrong} at \[1, 1\] is not a class from 0 to 3 \(1 of 6 labels are "
+        r"outside\); number the classes from 0, one for each score; ignore= names a label that is to count for nothing$"
+    )
     with pytest.raises(LabelError, match=text):
         cross_entropy(logits(2, 3, 4), LIKE.labels(labels))
     under_differentiation = Logits(mx.variable(logits(2, 3, 4).value))

@@ -138,11 +138,15 @@ def test_losses_of_vectors_need_an_axis() -> None:
 def test_a_label_that_is_no_class_is_refused_unless_it_is_the_ignored_one() -> None:
     scores = Logits(LIKE.zeros((3, 2)))
     wrong = LIKE.labels(np.array([0, -1, 1]))
-    with pytest.raises(LabelError, match=r"label -1 at \[1\] is not a class from 0 to 1"):
+    with pytest.raises(
+        LabelError, match=r"^cross_entropy: labels \(3,\): label -1 at \[1\] is not a class from 0 to 1"
+    ):
         losses.cross_entropy(scores, wrong)
-    with pytest.raises(LabelError, match=r"label -1 at \[1\] is not a class from 0 to 1"):
+    with pytest.raises(
+        LabelError, match=r"^multiclass_hinge: labels \(3,\): label -1 at \[1\] is not a class from 0 to 1"
+    ):
         losses.multiclass_hinge(scores, wrong)
-    with pytest.raises(LabelError, match=r"label -1 at \[1\] is not a class from 0 to 1"):
+    with pytest.raises(LabelError, match=r"^nll: labels \(3,\): label -1 at \[1\] is not a class from 0 to 1"):
         losses.nll(scores.log_probs(), wrong, ignore=-100)
     assert losses.nll(scores.log_probs(), wrong, ignore=-1).item() == pytest.approx(np.log(2.0))
 

@@ -193,6 +193,17 @@ def test_a_file_of_another_kind_is_refused(path: Path, content: bytes) -> None:
         nn.load(small(), path)
 
 
+@pytest.mark.parametrize("content", [b"PK\x03\x04and so on", b"\x80\x02}q\x00."], ids=["zip", "pickle"])
+def test_who_loads_a_file_of_pytorch_is_told_how(path: Path, content: bytes) -> None:
+    path.write_bytes(content)
+    with pytest.raises(CheckpointError) as caught:
+        nn.load(small(), path)
+    assert str(caught.value).endswith(
+        "; it looks like one of PyTorch or NumPy: write one there with "
+        "safetensors.torch.save_file(model.state_dict(), path), and see moonxi.nn.load_state_dict"
+    )
+
+
 def test_a_file_cut_off_anywhere_is_refused(path: Path) -> None:
     nn.save(small(), path)
     whole = path.read_bytes()

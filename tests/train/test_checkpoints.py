@@ -174,6 +174,11 @@ def test_who_loads_a_checkpoint_as_a_file_of_weights_is_told_how(folder: Path) -
     with pytest.raises(CheckpointError) as caught:
         nn.load(new_model(), folder)
     assert str(caught.value) == f"load: {folder}: cannot be read: Is a directory: {advice}"
+    [manifest] = folder.glob("*.json")
+    with pytest.raises(CheckpointError) as caught:
+        nn.load(new_model(), manifest)
+    assert str(caught.value).startswith(f"load: {manifest}: not a whole safetensors file: ")
+    assert str(caught.value).endswith(f"; it says what is in a checkpoint: {advice}")
     last = Checkpoints(folder).last()
     assert last is not None
     assert last.model(new_model()).named_parameters().keys() == new_model().named_parameters().keys()

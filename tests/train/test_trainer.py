@@ -183,3 +183,12 @@ def test_a_place_that_cannot_be_written_is_refused_before_the_first_step(tmp_pat
 def test_a_negative_number_of_epochs_is_refused() -> None:
     with pytest.raises(OptionError, match=r"^fit: epochs=-3: must be at least 0$"):
         new_trainer().fit(DataLoader(dataset(), batch_size=8), epochs=-3)
+
+
+def test_no_epochs_are_a_run_that_does_nothing_but_save(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    trainer, file = new_trainer(), tmp_path / "w.safetensors"
+    data = DataLoader(dataset(), batch_size=8)
+    history = trainer.fit(data, epochs=0, test=data, save_to=file)
+    assert (history.epochs, history.interrupted, trainer.steps) == ([], False, 0)
+    assert weights(trainer.model) == weights(new_model()) == weights(nn.load(new_model(), file))
+    assert capsys.readouterr().out == f"weights saved to {file}\n"
