@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from moonxi.backends.cupy import gpu
+from moonxi.backends.cupy.device import Kernels
 from moonxi.errors import DeviceError
 from tests.backends.on_host import kernels
 
@@ -26,3 +27,16 @@ def gpu_or_skip(element: Any, **options: Any) -> Callable[[], Any]:
             pytest.skip(str(error))
 
     return make
+
+
+def launched(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """A list to which the name of each kernel is added that is launched on blocks of a given number from now on."""
+    names: list[str] = []
+    launch = Kernels.launch_blocks
+
+    def noted(kernels: Kernels, name: str, *arguments: Any, **options: Any) -> None:
+        names.append(name)
+        launch(kernels, name, *arguments, **options)
+
+    monkeypatch.setattr(Kernels, "launch_blocks", noted)
+    return names

@@ -9,14 +9,14 @@ import pytest
 import moonxi as mx
 from moonxi import optim
 from moonxi.backends.cupy import GpuTensor, recording
-from moonxi.backends.cupy.device import Device, Kernels
+from moonxi.backends.cupy.device import Device
 from moonxi.backends.cupy.lease import Slot, hand_on
 from moonxi.backends.cupy.memory import DeviceArray, Space
 from moonxi.compiled import compile_report
 from moonxi.dtypes import F32
 from tests.backends import gpu_sample
 from tests.backends.gpu_graphs import images
-from tests.backends.on_gpu import gpu_or_skip
+from tests.backends.on_gpu import gpu_or_skip, launched
 
 pytestmark = pytest.mark.gpu
 
@@ -27,20 +27,6 @@ type Gpu = GpuTensor[F32]
 def _gpu() -> Gpu:
     made: Gpu = gpu_or_skip(F32)()
     return made
-
-
-@pytest.fixture(name="launches")
-def _launches(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The names of the kernels that are launched on blocks of a given number."""
-    names: list[str] = []
-    launch = Kernels.launch_blocks
-
-    def noted(kernels: Kernels, name: str, *arguments: Any, **options: Any) -> None:
-        names.append(name)
-        launch(kernels, name, *arguments, **options)
-
-    monkeypatch.setattr(Kernels, "launch_blocks", noted)
-    return names
 
 
 def noted(monkeypatch: pytest.MonkeyPatch, cls: type, method: str, names: list[str]) -> None:
@@ -62,11 +48,12 @@ def replayed(step: Callable[..., Any], *arguments: Any) -> Callable[..., Any]:
     return compiled
 
 
-def test_what_lies_there_already_is_not_copied_again(gpu: Gpu, launches: list[str]) -> None:
+def test_what_lies_there_already_is_not_copied_again(gpu: Gpu, monkeypatch: pytest.MonkeyPatch) -> None:
     def product(x: Gpu, y: Gpu) -> Gpu:
         return x @ y
 
     x, y, other = (gpu.normal(shape, mx.Key(n)) for n, shape in enumerate([(5, 7), (7, 3), (7, 3)]))
+    launches = launched(monkeypatch)
     compiled = replayed(product, x, y)
     expected = [(x @ y).to_host(), (x @ other).to_host()]
     for given, right, brought in ((y, 0, 0), (other, 1, 1), (other, 1, 0), (y, 0, 1)):

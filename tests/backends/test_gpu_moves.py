@@ -8,10 +8,9 @@ import pytest
 
 import moonxi as mx
 from moonxi import nn
-from moonxi.backends.cupy.device import Kernels
 from moonxi.dtypes import F32, F64
 from moonxi.losses import cross_entropy
-from tests.backends.on_gpu import gpu_or_skip
+from tests.backends.on_gpu import gpu_or_skip, launched
 
 pytestmark = pytest.mark.gpu
 
@@ -61,21 +60,14 @@ def test_they_are_those_of_the_host(element: Any, tolerance: float) -> None:
 
 def test_those_of_one_share_are_one_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     like = gpu_or_skip(F32)()
-    launched: list[str] = []
-    launch = Kernels.launch_blocks
-
-    def noted(self: Any, name: str, *arguments: Any, **options: Any) -> None:
-        launched.append(name)
-        launch(self, name, *arguments, **options)
-
-    monkeypatch.setattr(Kernels, "launch_blocks", noted)
+    launches = launched(monkeypatch)
     model, mode = made(like), nn.Train(mx.Key(0))
     with nn.scope.Scope(model) as scope:
         model.forward(batch(like).x, mode)
         # Of each share, means and variances, which are multiplied by the same number of values over one less.
-        assert launched.count("formula") == 4, "the second use of a layer starts from the first"
+        assert launches.count("formula") == 4, "the second use of a layer starts from the first"
         assert scope.updated
-        launched.clear()
+        launches.clear()
         found = scope.newest(model.first.mean)
         assert scope.newest(model.first.variance).shape == found.shape
-    assert launched.count("formula") == 2
+    assert launches.count("formula") == 2

@@ -181,7 +181,7 @@ class Space:
     def vectors(self, count: int, length: int) -> list[DeviceArray]:
         """Memory of any content for so many vectors, all in one piece."""
         size = self.itemsize
-        step = -(-length * size // _LINE) * _LINE
+        step = _lines(length * size)
         memory = self.device.allocate(count * step)
         first, shape = memory.ptr, (length,)
         return [DeviceArray(memory, first + n * step, shape, (1,), size, length, True) for n in range(count)]
@@ -268,7 +268,7 @@ class Several:
             shares = len(plans) > 1 and size <= _SMALL
             self._each.append((how, self._room if shares else None))
             if shares:
-                self._room += (size + _LINE) // _LINE * _LINE
+                self._room += _lines(size)
 
     def made(self) -> list[DeviceArray]:
         """New arrays."""
@@ -281,6 +281,11 @@ class Several:
             else DeviceArray(shared, pointer + start, how.shape, how.strides, size, how.count, True)
             for how, start in self._each
         ]
+
+
+def _lines(size: int) -> int:
+    """So many bytes, up to where the next vector or result may begin."""
+    return -(-size // _LINE) * _LINE
 
 
 def _kernels(on: Device, topic: str, element: type[DType]) -> Kernels:
