@@ -10,6 +10,7 @@ from moonxi.autodiff.lift import constants_beside
 from moonxi.autodiff.node import is_node
 from moonxi.collecting import collector_rests
 from moonxi.errors import GradientError
+from moonxi.identity import identity
 from moonxi.nn import tree
 from moonxi.nn.loss_function import called, expect_mapped
 from moonxi.nn.scope import Scope, active
@@ -187,11 +188,11 @@ def _value_and_grad[T: Tensor](
 ) -> object:
     constant = constants_beside(variable)
     parameters = model.parameters()
-    keys = list(map(id, parameters))
+    keys = list(map(identity, parameters))
     trained = set(keys)
     if frozen is not None:
         named = tree.parameters(model)
-        trained = {id(parameter) for path, parameter in named.items() if not frozen(path, parameter.shape)}
+        trained = {identity(parameter) for path, parameter in named.items() if not frozen(path, parameter.shape)}
         if named and not trained:
             raise GradientError(
                 f"value_and_grad: {type(model).__name__}: all {len(named)} parameters are frozen: there is none to "
@@ -200,7 +201,7 @@ def _value_and_grad[T: Tensor](
     variables: dict[int, Grad[T]] = {}
 
     def lift(tensor: T) -> "Grad[T]":
-        key = id(tensor)
+        key = identity(tensor)
         if key not in trained:
             return constant(tensor)
         lifted = variables.get(key)  # a tied one is the same variable at all its places
@@ -310,9 +311,11 @@ def _at_level_of[T: Tensor](like: Grad[T], value: object, what: str) -> Grad[T]:
 
 
 def _are_at_one_level(one: object, other: object) -> bool:
-    while is_node(one) and is_node(other):
+    while is_node(one):
+        if not is_node(other):
+            return False
         one, other = one.value, other.value
-    return not is_node(one) and not is_node(other)
+    return not is_node(other)
 
 
 def _named(value: object) -> str:

@@ -22,7 +22,9 @@ class Move(NamedTuple):
 
 def waiting(state: object, before: object, target: object, share: float, /) -> Move | None:
     """The move, if it can be made later, beside others."""
-    one, other = _plain(before), _plain(target)
+    one, other = before, target
+    while is_node(one) and is_node(other):
+        one, other = one.value, other.value
     if can_fuse(one) and same_kind(one, other) and _alike(one) is _alike(other):
         return Move(state, before, [one, other], share)
     return None
@@ -43,12 +45,6 @@ def moved(moves: Sequence[Move], /) -> Iterator[tuple[Move, object]]:
 @lru_cache(maxsize=64)
 def _formula(share: float) -> Formula | None:
     return formula_of(lambda each, _: ([each[0] * (1.0 - share) + each[1] * share], []), each=2)
-
-
-def _plain(tensor: object) -> object:
-    while is_node(tensor):
-        tensor = tensor.value
-    return tensor
 
 
 def _lifted(value: object, like: object) -> object:

@@ -10,43 +10,53 @@ from functools import cache
 from typing import NamedTuple
 from weakref import ref
 
+from moonxi.identity import identity
 from moonxi.nn.frozen import is_frozen
 from moonxi.nn.kinds import Kind, besides_fields, field_names, is_tensor, kind_of
 from moonxi.nn.state import State
 from moonxi.traits import Tensor
 
-type Content = Tensor | State[Tensor]
-"""A parameter, or what holds a tensor that is not trained."""
+type _Make = Callable[[Sequence[Tensor], Sequence[State[Tensor]], Sequence[object]], object]
+"""From parameters, state fields and what stays to a model."""
 
 
 class Outline:
-    """How a model is made of its contents, and their paths; what is tied is one content."""
+    """How a model is made of its parameters and state fields, and their paths; what is tied is one."""
 
-    __slots__ = ("_constants", "_lines", "_make", "firsts", "places")
+    __slots__ = ("_constants", "_lines", "_make", "held", "order", "places", "trained")
 
-    def __init__(self, places: Sequence[tuple[str, int]], lines: Sequence[str], constants: Sequence[object]) -> None:
+    def __init__(
+        self, places: Sequence[tuple[str, bool, int]], lines: Sequence[str], constants: Sequence[object]
+    ) -> None:
         self.places = places
-        """Every path, in the order of the fields, with the number of the content."""
-        first = {number: path for path, number in reversed(places)}
-        self.firsts = [first[number] for number in range(len(first))]
-        """The first path of each content."""
+        """Every path, in the order of the fields, with whether a state field stands there, and its number or that of
+        the parameter."""
+        first: dict[tuple[bool, int], str] = {}
+        for path, is_state, number in places:
+            first.setdefault((is_state, number), path)
+        self.order = list(first)
+        """What comes one after the other, each at its first path."""
+        self.trained = [first[one] for one in self.order if not one[0]]
+        """The first path of each parameter."""
+        self.held = [first[one] for one in self.order if one[0]]
+        """The same of the state fields."""
         self._lines, self._constants = lines, constants
-        self._make: Callable[[Sequence[Content], Sequence[object]], object] | None = None
+        self._make: _Make | None = None
 
-    def filled(self, contents: Sequence[Content], /) -> object:
+    def filled(self, parameters: Sequence[Tensor], states: Sequence[State[Tensor]], /) -> object:
         """The model with these contents, which is remembered."""
         if self._make is None:
             self._make = _compiled(tuple(self._lines))
-        model = self._make(contents, self._constants)
-        _remember(model, self, contents)
+        model = self._make(parameters, states, self._constants)
+        _remember(model, self, parameters, states)
         return model
 
 
 @cache
-def _compiled(lines: tuple[str, ...]) -> Callable[[Sequence[Content], Sequence[object]], object]:
+def _compiled(lines: tuple[str, ...]) -> _Make:
     """The function that makes a model. Its text names nothing of the model but its fields."""
     names: dict[str, Callable[..., object]] = {"new": object.__new__, "put": object.__setattr__, "of": tuple.__new__}
-    exec("\n    ".join(("def make(contents, constants):", *lines)), names)
+    exec("\n    ".join(("def make(parameters, states, constants):", *lines)), names)
     return names["make"]
 
 
@@ -55,7 +65,8 @@ class Known(NamedTuple):
 
     model: ref[object]
     outline: Outline
-    contents: Sequence[Content]
+    parameters: Sequence[Tensor]
+    states: Sequence[State[Tensor]]
 
 
 _known: dict[int, Known] = {}
@@ -66,12 +77,12 @@ _others: set[type] = set()
 
 def known(model: object, /) -> Known | None:
     """The outline of a model and what is in it; None for a model that can be changed."""
-    found = _known.get(id(model))
+    found = _known.get(identity(model))
     if found is None and model.__class__ not in _others:
         try:
             search = _Search()
             root = search.part(model, "")
-            found = _remember(model, search.outline(root, model), search.contents)
+            found = _remember(model, search.outline(root, model), search.parameters, search.states)
         except (_NotFixed, RecursionError):
             pass
         if found is None:
@@ -79,13 +90,15 @@ def known(model: object, /) -> Known | None:
     return found
 
 
-def _remember(model: object, outline: Outline, contents: Sequence[Content]) -> Known | None:
-    key, forget = id(model), _known.pop  # bound here: models outlive this module when Python ends
+def _remember(
+    model: object, outline: Outline, parameters: Sequence[Tensor], states: Sequence[State[Tensor]]
+) -> Known | None:
+    key, forget = identity(model), _known.pop  # bound here: models outlive this module when Python ends
     try:
         there = ref(model, lambda _: forget(key, None))
     except TypeError:  # a tuple, or a class with slots
         return None
-    found = _known[key] = Known(there, outline, contents)
+    found = _known[key] = Known(there, outline, parameters, states)
     return found
 
 
@@ -97,10 +110,11 @@ class _Search:
     """One walk through a model that nobody has seen yet. What holds tensors is written down as a Python expression."""
 
     def __init__(self) -> None:
-        self.contents: list[Content] = []
-        self._numbers: dict[int, int] = {}  # of the contents, by identity
+        self.parameters: list[Tensor] = []
+        self.states: list[State[Tensor]] = []
+        self._numbers: dict[int, int] = {}  # of both, by identity
         self._records: dict[int, str] = {}  # what is tied has one name
-        self._places: list[tuple[str, int]] = []
+        self._places: list[tuple[str, bool, int]] = []
         self._lines: list[str] = []
         self._constants: list[object] = []
 
@@ -109,12 +123,14 @@ class _Search:
         kind = kind_of(value, path)
         if kind is Kind.PLAIN or kind is Kind.SETTING:
             return None
-        if is_tensor(value) or isinstance(value, State):
-            number = self._numbers.setdefault(id(value), len(self.contents))
-            if number == len(self.contents):
-                self.contents.append(value)
-            self._places.append((path, number))
-            return f"contents[{number}]"
+        if is_tensor(value):
+            number = self._number(value, self.parameters)
+            self._places.append((path, False, number))
+            return f"parameters[{number}]"
+        if isinstance(value, State):
+            number = self._number(value, self.states)
+            self._places.append((path, True, number))
+            return f"states[{number}]"
         if kind is Kind.RECORD and is_frozen(type(value)) and not besides_fields(value):
             prefix = f"{path}." if path else ""
             fields = {name: getattr(value, name) for name in field_names(value)}
@@ -129,15 +145,22 @@ class _Search:
             return None
         raise _NotFixed
 
+    def _number[C](self, value: C, found: list[C]) -> int:
+        """That of a parameter or a state field among those that were found, and now it is one of them."""
+        number = self._numbers.setdefault(identity(value), len(found))
+        if number == len(found):
+            found.append(value)
+        return number
+
     def _record(self, value: object, fields: dict[str, object], parts: list[str | None]) -> str | None:
         """A dataclass; one that stands in several places is made once."""
         if not any(parts):
             return None
-        if id(value) not in self._records:
-            record = self._records[id(value)] = self._named(f"new({self._constant(type(value))})")
+        if identity(value) not in self._records:
+            record = self._records[identity(value)] = self._named(f"new({self._constant(type(value))})")
             for (name, one), part in zip(fields.items(), parts, strict=True):
                 self._lines.append(f"put({record}, {name!r}, {part or self._constant(one)})")
-        return self._records[id(value)]
+        return self._records[identity(value)]
 
     def _named(self, expression: str) -> str:
         name = f"part_{len(self._lines)}"

@@ -56,12 +56,13 @@ class Scope:
 
     def move[T: Tensor](self, state: State[T], target: T, share: float, /) -> None:
         """Note that a state field moves towards a value, by a share of the way."""
-        moves, before = self._moves.get(state, []), self.newest(state)
+        before = self.newest(state)
         move = waiting(state, before, target, share)
-        self.update(state, before * (1.0 - share) + target * share if move is None else before)
-        if move is not None:
-            self._due[state] = move
-        self._moves[state] = [*moves, (target, share)]
+        if move is None:
+            self._updates[state] = before * (1.0 - share) + target * share
+        else:
+            self._updates[state], self._due[state] = before, move
+        self._moves[state] = [*self._moves.get(state, ()), (target, share)]
 
     def moves[T: Tensor](self, state: State[T], /) -> list[tuple[T, float]]:
         """All that a state field has done, if it has moved only: where to, and by which share."""

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from moonxi import shapes
 from moonxi.errors import ModuleError
+from moonxi.identity import identity
 from moonxi.nn.kinds import Kind, besides_fields, field_names, is_plain, is_tensor, kind_of
 from moonxi.nn.outline import known
 from moonxi.nn.state import State
@@ -62,9 +63,9 @@ def walk(value: object, path: str = "") -> list[Leaf]:
     """Every parameter and state, in the order of the fields; a tied one once for each place."""
     found: list[Leaf] = []
     if not path and (there := known(value)) is not None:
-        for place, number in there.outline.places:
-            one = there.contents[number]
-            found.append(Leaf(place, one.value, one) if isinstance(one, State) else Leaf(place, one, None))
+        for place, is_state, number in there.outline.places:
+            holder = there.states[number] if is_state else None
+            found.append(Leaf(place, there.parameters[number] if holder is None else holder.value, holder))
         return found
     try:
         _collect(value, path, found)
@@ -110,8 +111,8 @@ def layers(root: object) -> Iterator[tuple[str, object]]:
 
     def visit(value: object, path: str) -> Iterator[tuple[str, object]]:
         kind = kind_of(value, path)
-        if hasattr(value, "forward") and not isinstance(value, type) and id(value) not in found:
-            found.add(id(value))
+        if hasattr(value, "forward") and not isinstance(value, type) and identity(value) not in found:
+            found.add(identity(value))
             yield path, value
         for place, one in _children(value, kind, path):
             yield from visit(one, place)
@@ -139,19 +140,17 @@ def tensors(value: object) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
 
 
 def _found(value: object) -> tuple[dict[str, Tensor], dict[str, State[Tensor]]]:
-    trained: dict[str, Tensor] = {}
-    held: dict[str, State[Tensor]] = {}
     there = known(value)
     if there is not None:
-        for path, one in zip(there.outline.firsts, there.contents, strict=True):
-            if isinstance(one, State):
-                held[path] = one
-            else:
-                trained[path] = one
-        return trained, held
+        outline = there.outline
+        return dict(zip(outline.trained, there.parameters, strict=True)), dict(
+            zip(outline.held, there.states, strict=True)
+        )
+    trained: dict[str, Tensor] = {}
+    held: dict[str, State[Tensor]] = {}
     seen: set[int] = set()
     for leaf in walk(value):
-        key = id(leaf.tensor if leaf.holder is None else leaf.holder)
+        key = identity(leaf.tensor if leaf.holder is None else leaf.holder)
         if key not in seen:
             seen.add(key)
             if leaf.holder is None:
@@ -171,21 +170,41 @@ class _Change(NamedTuple):
 
 def mapped(value: object, f: Callable[[Tensor], Tensor]) -> object:
     """The same structure with ``f`` of each tensor; what is tied stays tied. State takes no part in differentiation."""
-    return _changed(
-        value, _Change(_distinct(f), lambda state: State(f(state.value).stop_gradient()), lambda held: held.map(f))
-    )
+    there = known(value)
+    if there is None:
+        return _rebuilt(value, _Change(_distinct(f), lambda state: _mapped(state, f), lambda held: held.map(f)))
+    parameters: list[Tensor] = []
+    states: list[State[Tensor]] = []
+    for is_state, number in there.outline.order:
+        if is_state:
+            states.append(_mapped(there.states[number], f))
+        else:
+            parameters.append(f(there.parameters[number]))
+    return there.outline.filled(_each_another(parameters, there.parameters), states)
+
+
+def _mapped(state: State[Tensor], f: Callable[[Tensor], Tensor]) -> State[Tensor]:
+    return State(f(state.value).stop_gradient())
 
 
 def replaced(value: object, new_parameters: Sequence[Tensor] | None, new_states: Sequence[Tensor] | None) -> object:
     """The same structure with other parameters, states or both, in the order of `parameters` and `states`."""
-    tensors = None if new_parameters is None else _each_another(new_parameters)
-    states = None if new_states is None else map(State, new_states)
-    return _changed(value, _Change(_in_turn(tensors), _in_turn(states), lambda held: held))
+    tensors = None if new_parameters is None else _each_another(new_parameters, new_parameters)
+    states = None if new_states is None else list(map(State, new_states))
+    there = known(value)
+    if there is not None:
+        return there.outline.filled(
+            there.parameters if tensors is None else tensors, there.states if states is None else states
+        )
+    return _rebuilt(value, _Change(_in_turn(tensors), _in_turn(states), lambda held: held))
 
 
-def _in_turn[C](given: Iterator[C] | None) -> Callable[[C], C]:
+def _in_turn[C](given: Sequence[C] | None) -> Callable[[C], C]:
     """What gives the next in the place of each, or each itself if there is nothing to give."""
-    return (lambda one: one) if given is None else lambda _: next(given)
+    if given is None:
+        return lambda one: one
+    rest = iter(given)
+    return lambda _: next(rest)
 
 
 def expect_alike(operation: str, named: Mapping[str, Tensor], new: Sequence[Tensor], /) -> None:
@@ -204,14 +223,8 @@ def expect_alike(operation: str, named: Mapping[str, Tensor], new: Sequence[Tens
             shapes.equal(f"{operation} ({path})", old.shape, value.shape)
 
 
-def _changed(value: object, change: _Change) -> object:
-    """The same structure with other tensors, in the order of `walk`."""
-    there = known(value)
-    if there is not None:
-        parameter, state, _ = change
-        return there.outline.filled(
-            [state(one) if isinstance(one, State) else parameter(one) for one in there.contents]
-        )
+def _rebuilt(value: object, change: _Change) -> object:
+    """The same structure with other tensors, of a model that can be changed."""
     try:
         return _rebuild(value, change, {})
     except RecursionError:
@@ -230,26 +243,27 @@ def _distinct(f: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
             raise ModuleError(
                 f"map: the function gave {described(new)} for {described(tensor)}: expected a tensor for each tensor"
             )
-        key = id(new)
+        key = identity(new)
         if key in given:
             new = new.reshape(new.shape)
-            key = id(new)
+            key = identity(new)
         given[key] = new
         return new
 
     return call
 
 
-def _each_another(tensors: Sequence[Tensor]) -> Iterator[Tensor]:
-    """The tensors, of which none is an object that was there before."""
-    if len(set(map(id, tensors))) == len(tensors) and all(map(is_tensor, tensors)):
-        return iter(tensors)
-    return map(_distinct(lambda tensor: tensor), tensors)
+def _each_another(new: Sequence[Tensor], old: Sequence[Tensor]) -> Sequence[Tensor]:
+    """What came of the old tensors, of which none is an object that was there before."""
+    classes = {one.__class__: one for one in new}
+    if len(set(map(identity, new))) == len(new) and all(map(is_tensor, classes.values())):
+        return tuple(new)
+    return list(map(_distinct(_in_turn(new)), old))
 
 
 def _rebuild(value: object, change: _Change, memo: dict[int, object]) -> object:
     """The same structure, in the order of `walk`; what is one object before is one object after, also if unchanged."""
-    done = memo.get(id(value))
+    done = memo.get(identity(value))
     if done is not None:
         return done
     kind = kind_of(value, "")
@@ -281,5 +295,5 @@ def _rebuild(value: object, change: _Change, memo: dict[int, object]) -> object:
     elif isinstance(value, dict):
         new = copy(value)
         new.update({key: _rebuild(one, change, memo) for key, one in value.items()})
-    memo[id(value)] = new
+    memo[identity(value)] = new
     return new

@@ -7,7 +7,7 @@ from dataclasses import replace
 from math import prod
 
 from moonxi.backends.cupy import elementwise, folding, single_place
-from moonxi.backends.cupy.layouts import lie_alike, ordered
+from moonxi.backends.cupy.layouts import Plan, lie_alike, lying, ordered
 from moonxi.backends.cupy.memory import DeviceArray, Space
 from moonxi.backends.cupy.plans import Convolution
 from moonxi.backends.cupy.products import multiply
@@ -34,13 +34,13 @@ def convolve(
 
 def _result(space: Space, x: DeviceArray, weight: DeviceArray, way: Convolution) -> DeviceArray:
     conv = way.conv
-    y = channels_last(space, conv.shape)
+    y = space.planned(way.result)
     if way.is_empty:
         space.copy(space.full((), 0.0).view(y.shape, (0,) * 4), y)
     elif (seen := way.seen) is not None and single_place.sums_once(space, seen):
-        single_place.result(space, _last(space, x), _last(space, weight), y, conv, seen)
+        single_place.result(space, _last(space, x, way.images), _last(space, weight, way.weight), y, conv, seen)
     elif (plan := way.plan("result", space)) is not None:
-        plan.run(space, _last(space, x), _last(space, weight), y)
+        plan.run(space, _last(space, x, way.images), _last(space, weight, way.weight), y)
     else:
         kernel = _matrix(space, weight, conv)
         kernel = kernel.view((kernel.shape[0], kernel.shape[2], kernel.shape[1]), _swapped(kernel.strides))
@@ -58,17 +58,17 @@ def _result_of_large(space: Space, x: DeviceArray, weight: DeviceArray, large: f
 def input_grad(space: Space, dy: DeviceArray, weight: DeviceArray, way: Convolution) -> DeviceArray:
     """The gradient of the images, from that of the result."""
     conv = way.conv
-    dx = channels_last(space, way.shapes[0])
+    dx = space.planned(way.images)
     if way.is_empty:
         space.copy(space.full((), 0.0).view(dx.shape, (0,) * 4), dx)
         return dx
-    dy = _last(space, dy)
+    dy = _last(space, dy, way.result)
     if (seen := way.seen) is not None:
-        single_place.input_grad(space, dy, _last(space, weight), dx, conv, seen)
+        single_place.input_grad(space, dy, _last(space, weight, way.weight), dx, conv, seen)
         return dx
     plan = way.plan("images", space)
     if plan is not None:
-        plan.run(space, dy, _last(space, weight), dx)
+        plan.run(space, dy, _last(space, weight, way.weight), dx)
         return dx
     kernel = _matrix(space, weight, conv)
     for part in _chunks(space, conv):
@@ -94,17 +94,17 @@ def _weight_grad_of_large(space: Space, x: DeviceArray, dy: DeviceArray, large: 
 
 def _weight_grad(space: Space, x: DeviceArray, dy: DeviceArray, way: Convolution) -> DeviceArray:
     conv = way.conv
-    dw = channels_last(space, way.shapes[1])
+    dw = space.planned(way.weight)
     if way.is_empty:
         space.copy(space.full((), 0.0).view(dw.shape, (0,) * 4), dw)
         return dw
-    dy = _last(space, dy)
+    dy = _last(space, dy, way.result)
     if (seen := way.seen) is not None:
-        single_place.weight_grad(space, _last(space, x), dy, dw, conv, seen)
+        single_place.weight_grad(space, _last(space, x, way.images), dy, dw, conv, seen)
         return dw
     plan = way.plan("weight", space)
     if plan is not None:
-        plan.run(space, _last(space, x), dy, dw)
+        plan.run(space, _last(space, x, way.images), dy, dw)
         return dw
     outputs, taps = conv.outputs // conv.groups, prod(dw.shape[1:])
     out = dw.view((conv.groups, outputs, taps), (outputs * taps, taps, 1))
@@ -118,25 +118,25 @@ def _weight_grad(space: Space, x: DeviceArray, dy: DeviceArray, way: Convolution
 
 def channels_last(space: Space, shape: Shape) -> DeviceArray:
     """Memory for images whose channels lie together."""
-    return space.empty(shape, ordered(shape, (0, 2, 3, 1)))
+    return space.planned(lying(shape, (0, 2, 3, 1)))
 
 
-def _last(space: Space, x: DeviceArray) -> DeviceArray:
+def _last(space: Space, x: DeviceArray, how: Plan) -> DeviceArray:
     """The images, or the weight, with the channels last, and where cuDNN takes them."""
-    strides = ordered(x.shape, (0, 2, 3, 1))
+    strides = how.strides
     if x.strides == strides and not x.pointer % _ALIGNMENT:
         return x
     if lie_alike(x.shape, x.strides, strides) and x.pointer % _ALIGNMENT == 0:
         return x.view(x.shape, strides)
     if x.last is None:
-        x.last = space.empty(x.shape, strides)
+        x.last = space.planned(how)
         space.copy(x, x.last)
     return x.last
 
 
 def _matrix(space: Space, weight: DeviceArray, conv: Conv2d[int]) -> DeviceArray:
     """The weight as ``(groups, outputs of a group, taps and inputs)``."""
-    weight = _last(space, weight)
+    weight = _last(space, weight, lying(weight.shape, (0, 2, 3, 1)))
     outputs, taps = conv.outputs // conv.groups, prod(weight.shape[1:])
     return weight.view((conv.groups, outputs, taps), (outputs * taps, taps, 1))
 

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Literal
 
 from moonxi.backends.cupy import single_place, tuning
-from moonxi.backends.cupy.layouts import ordered
+from moonxi.backends.cupy.layouts import lying, ordered
 from moonxi.backends.cupy.memory import DeviceArray, Space
 from moonxi.dtypes import BF16, F16, F32
 from moonxi.shapes import Conv2d, Window
@@ -47,30 +47,38 @@ class Plan:
 
     def run(self, space: Space, first: DeviceArray, second: DeviceArray, out: DeviceArray) -> None:
         """Compute on the current stream; everything lies with the channels last, from a multiple of 16 bytes on."""
-        import cudnn
-
-        if space.device.several:
-            space.device.enter()
-        handle = _handle(space.device.index, branch.value)
-        stream = space.device.stream().ptr
+        device = space.device
+        if device.several:
+            device.enter()
+        handle = _handle(device.index, branch.value)
+        stream = device.stream().ptr
         if _streams.get(handle) != stream:
-            cudnn.set_stream(handle=handle, stream=stream)
-            _streams[handle] = stream
-        workspace = space.device.allocate(self._workspace) if self._workspace else None
+            _work_on(handle, stream)
         pointers = {_FIRST: first.pointer, _SECOND: second.pointer, _RESULT: out.pointer}
-        address = 0 if workspace is None else workspace.ptr
-        self._graph.execute_plan_at_index(pointers, address, self._index, handle=handle)
+        if self._workspace:
+            memory = device.allocate(self._workspace)  # held until the launch
+            self._graph.execute_plan_at_index(pointers, memory.ptr, self._index, handle=handle)
+        else:
+            self._graph.execute_plan_at_index(pointers, 0, self._index, handle=handle)
+
+
+def _work_on(handle: int, stream: int) -> None:
+    """Have the handle work on a stream."""
+    import cudnn
+
+    cudnn.set_stream(handle=handle, stream=stream)
+    _streams[handle] = stream
 
 
 class Convolution:
     """A convolution, with the plans that were made for it: the rule's own result, asked for once a shape."""
 
-    __slots__ = ("_plans", "conv", "is_empty", "seen", "shapes")
+    __slots__ = ("_plans", "conv", "images", "is_empty", "result", "seen", "weight")
 
     def __init__(self, conv: Conv2d[int]) -> None:
         self.conv = conv
-        self.shapes = shapes_of("result", conv)
-        """Of images, weight and result."""
+        self.images, self.weight, self.result = (lying(shape, _LAST) for shape in shapes_of("result", conv))
+        """How they lie, with the channels last."""
         self.is_empty = 0 in (conv.batch, conv.inputs, conv.outputs)
         self.seen = single_place.seen(conv)
         self._plans: dict[tuple[Kind, Space, bool], Plan | None] = {}
