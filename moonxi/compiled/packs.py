@@ -138,18 +138,17 @@ class PackedProgram:
                 if view is not array and not np.shares_memory(view, array):
                     np.copyto(view, array)
             return source
+        first = arrays[0]
         for kept in self._kept:
-            for one in kept:
-                if all(map(is_, one.views, arrays)):
+            for one in reversed(kept):
+                if one.views[0] is first and all(map(is_, one.views, arrays)):
                     return one
         return None
 
     def _new(self, kept: list[Packed]) -> Packed:
-        """A pack that nobody holds."""
-        for one in kept:
-            if one.is_free:
-                return one
-        made = Packed(self._layout, self._tensor)
+        """A pack that nobody holds; the one that was used last stands last."""
+        place = next((place for place, one in enumerate(kept) if one.is_free), None)
+        made = Packed(self._layout, self._tensor) if place is None else kept.pop(place)
         kept.append(made)
         if len(kept) > _MOST:
             del kept[0]

@@ -1,4 +1,4 @@
-"""Kernels as direct calls: bit for bit what the kernels themselves compute, whatever the numbers are."""
+"""Kernels as direct calls: bit for bit what the kernels themselves compute, whatever the numbers are, but for sums."""
 
 from collections.abc import Callable
 
@@ -51,10 +51,11 @@ CASES: dict[str, tuple[Callable[..., object], list[object], tuple[int, ...], int
     "max without axis": (mx.NpArray.max, [numbers(24, 10), (-1,)], (24,), None, {"keepdims": False}),
     "max of all": (mx.NpArray.max, [numbers(24, 10), None], (), None, {"keepdims": False}),
     "max of what moves": (mx.NpArray.max, [numbers(24, 10), -1], (24, 1), 0, {"keepdims": True}),
-    "sum": (mx.NpArray.sum, [numbers(24, 10)[2:], (0,)], (10,), 0, {"keepdims": False}),
+    "sum of what is thin": (mx.NpArray.sum, [numbers(1, 10), (0,)], (10,), 0, {"keepdims": False}),
     "sum of rows": (mx.NpArray.sum, [numbers(24, 10)[2:], -1], (22, 1), None, {"keepdims": True}),
     "pick": (mx.NpArray.pick, [numbers(24, 10), LABELS], (24,), 1, {}),
     "put": (mx.NpArray.put, [numbers(24), LABELS, 10], (24, 10), 1, {}),
+    "matmul in pieces": (mx.NpArray.matmul, [numbers(64, 200), numbers(200, 128)], (64, 128), 0, {}),
     "matmul": (mx.NpArray.matmul, [numbers(24, 10), numbers(12, 10).T], (24, 12), 0, {}),
 }
 
@@ -69,6 +70,14 @@ def test_direct_calls_compute_what_the_kernel_does(name: str) -> None:
     assert one.direct is not None
     results(one, arguments, found, moving, **options)
     assert found.tobytes() == expected.tobytes()
+
+
+def test_a_sum_over_rows_runs_in_another_order_only() -> None:
+    x = numbers(24, 10, seed=2)[1:]
+    expected, found = np.empty(10, np.float32), np.empty(10, np.float32)
+    kernel(mx.NpArray.sum).call(x, (0,), out=expected)
+    results(kernel(mx.NpArray.sum), [x, (0,)], found, 0)
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
 
 
 def test_labels_are_checked_at_every_call() -> None:

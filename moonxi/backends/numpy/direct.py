@@ -53,11 +53,20 @@ def where(on: _Given, mask: _Given, off: object, *, out: _Given) -> Sequence[Cal
 
 
 def matmul(left: _Given, right: _Given, *, out: _Given) -> Sequence[Call] | None:
-    """A product that is neither cut nor shared."""
-    if len(left.shape) != 2 or len(right.shape) != 2:
+    """A product of two matrices that is not shared."""
+    if not isinstance(out, np.ndarray) or len(left.shape) != 2 or len(right.shape) != 2:
         return None
     rows, inner = left.shape
-    return [Call(np.matmul, (left, right), out)] if products.is_whole(rows, inner, right.shape[1]) else None
+    count = products.pieces(rows, inner, right.shape[1])
+    if count < 2:
+        return [Call(np.matmul, (left, right), out)] if count else None
+    shape = count, rows // count, inner
+    result = out.reshape(count, rows // count, -1)
+
+    def multiply(left: HostArray, right: HostArray) -> None:
+        np.matmul(left.reshape(shape), right, result)
+
+    return [Call(multiply, (left, right))]
 
 
 def reduction(reduce: Any) -> Any:
@@ -66,6 +75,14 @@ def reduction(reduce: Any) -> Any:
     def calls(x: _Given, axes: Axes = None, *, keepdims: bool = False, out: _Given) -> Sequence[Call]:
         return [Call(reduce, (x, axes, None, out, True)) if keepdims else Call(reduce, (x, axes), out)]
 
+    return calls
+
+
+def total(x: _Given, axes: Axes = None, *, keepdims: bool = False, out: _Given) -> Sequence[Call]:
+    """Few rows are added up by a product with ones, in another order."""
+    if len(x.shape) == 2 and axes in (0, (0,)) and not keepdims and _is_small(x):
+        return [Call(np.dot, (np.ones(x.shape[0], x.dtype), x), out)]
+    calls: Sequence[Call] = reduction(np.add.reduce)(x, axes, keepdims=keepdims, out=out)
     return calls
 
 

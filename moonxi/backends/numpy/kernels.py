@@ -143,7 +143,7 @@ KERNELS: dict[object, Kernel] = {
     _E.relu: Kernel(Kind.ELEMENTWISE, _relu, direct=direct.relu),
     _E.__rsub__: Kernel(Kind.ELEMENTWISE, np.subtract, swapped=True),
     _E.__rtruediv__: Kernel(Kind.ELEMENTWISE, np.divide, swapped=True),
-    NumpyReducing.sum: _reduction(np.add.reduce),
+    NumpyReducing.sum: _reduction(np.add.reduce, direct.total),
     NumpyReducing.prod: _reduction(np.multiply.reduce),
     NumpyReducing.max: _reduction(np.maximum.reduce, direct.largest),
     NumpyReducing.min: _reduction(np.minimum.reduce),

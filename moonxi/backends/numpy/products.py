@@ -44,11 +44,15 @@ def product(left: HostArray, right: HostArray, out: HostArray | None = None) -> 
     return result
 
 
-def is_whole(rows: int, inner: int, columns: int) -> bool:
-    """Whether the product of two matrices, whose rows are ``inner`` long, is neither shared nor cut into pieces."""
+def pieces(rows: int, inner: int, columns: int) -> int:
+    """Into how many equal pieces the product of two matrices is cut; 0 if it is shared, or they are not equal."""
     work = rows * inner * columns
     threads.for_product(work)
-    return work < 2 * threads.WORTH and not _ROWS <= _most(inner * columns) < rows
+    if work >= 2 * threads.WORTH:
+        return 0
+    most = _most(inner * columns)
+    count = -(-rows // most) if _ROWS <= most < rows else 1
+    return 0 if rows % count else count
 
 
 def _most(right: int) -> int:
