@@ -43,7 +43,7 @@ class PackedPlan:
             sources.append(source)
             for number, view in zip(numbers, source.views, strict=True):
                 self._place(number, view)
-        return PackedProgram(routine, layout, sources, len(pack.results), len(pack.scalars), tensor)
+        return PackedProgram(routine, layout, sources, len(pack.results), tensor)
 
     def _place(self, number: int, view: NDArray[np.generic]) -> None:
         """Let a value be computed where it is packed, if it has memory of its own, or is such a value reshaped."""

@@ -1,6 +1,7 @@
 """Memory in which tensors of several shapes lie one after the other, and programs that run over all of it at once."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from math import prod
 from operator import is_
@@ -49,26 +50,35 @@ class Layout:
 class Packed:
     """A pack, with the arrays in it and, where it is for results, their tensors."""
 
-    __slots__ = ("_memory", "alone", "flat", "tensors", "views")
+    __slots__ = ("_alone", "_held", "flat", "tensors", "views")
 
     def __init__(self, layout: Layout, tensor: Callable[..., object] | None = None) -> None:
         size = layout.size * layout.dtype.itemsize
-        self._memory = np.empty(size + _ALIGNMENT, np.uint8)
-        start = -self._memory.ctypes.data % _ALIGNMENT
-        self.flat: NDArray[np.generic] = self._memory[start : start + size].view(layout.dtype)
+        memory = np.empty(size + _ALIGNMENT, np.uint8)
+        start = -memory.ctypes.data % _ALIGNMENT
+        self.flat: NDArray[np.generic] = memory[start : start + size].view(layout.dtype)
         self.views = layout.views(self.flat)
         self.tensors = [] if tensor is None else [tensor(view) for view in self.views]
-        self.alone = self._holders()
-
-    def _holders(self) -> int:
-        """How many hold the memory, the arrays or the tensors, the pack itself among them. NumPy lets views of views
-        hold the memory too."""
-        return getrefcount(self._memory) + sum(map(getrefcount, self.views)) + sum(map(getrefcount, self.tensors))
+        self._held = [memory, *self.views, *self.tensors]  # NumPy lets views of views hold the memory too
+        del memory
+        self._alone = sum(map(getrefcount, self._held))
 
     @property
     def is_free(self) -> bool:
         """Whether nobody else holds it, a tensor in it or a view of one."""
-        return self._holders() <= self.alone
+        return sum(map(getrefcount, self._held)) <= self._alone
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """Packs for the results of a call. Of what is in them only the packs' own lists are held: holders count."""
+
+    out: tuple[NDArray[np.generic], ...]
+    tensors: tuple[list[object], ...]
+    brought: tuple[Arrays, ...]
+    """What the next call brings, if it goes on from here."""
+    flats: tuple[NDArray[np.generic], ...]
+    """The arrays of the routine then."""
 
 
 class PackedProgram:
@@ -83,16 +93,19 @@ class PackedProgram:
         layout: Layout,
         sources: Sequence[Packed | None],
         results: int,
-        scalars: int,
         tensor: Callable[..., object],
     ) -> None:
         self._routine = routine
         self._layout = layout
         self._sources = sources
         self._settled = [False for _ in sources]
-        self._scalars = scalars
+        self._first_scalar = 0
         self._tensor = tensor
         self._kept: list[list[Packed]] = [[] for _ in range(results)]
+        self._origins: list[int] | None = None
+        """For each array that a call brings the result that it was at the call before; None until that is known."""
+        self._known: dict[tuple[Packed, ...], _Made] = {}
+        self._last: _Made | None = None
 
     def settle(self, values: Sequence[NDArray[np.generic] | None]) -> list[int]:
         """The places of the values that a call has to bring. The others are known, and lie where they are packed."""
@@ -108,6 +121,15 @@ class PackedProgram:
 
     def __call__(self, *values: NDArray[np.generic]) -> "chain[object]":
         """The tensors of the results, each for all times; the values are all of each array, and then the scalars."""
+        last = self._last
+        if last is None or not all(map(is_, chain.from_iterable(last.brought), values)):
+            return self._called(values)
+        self._last = made = self._made()
+        self._routine(*last.flats, *values[self._first_scalar :], out=made.out)
+        return chain.from_iterable(made.tensors)
+
+    def _called(self, values: Sequence[NDArray[np.generic]]) -> "chain[object]":
+        """The same where it is not known in which packs the values are."""
         count, start = len(self._layout.parts), 0
         slots: list[Arrays] = []
         packed: list[Packed | None] = []
@@ -120,16 +142,26 @@ class PackedProgram:
             start += count
             slots.append(mine)
             packed.append(self._packed(mine, source))
-        scalars = values[start:]
-        made = [self._new(kept) for kept in self._kept]
+        self._first_scalar = start
+        self._learn(packed)
+        made = self._made()
         if None not in packed:
-            flats = [one.flat for one in packed if one is not None]
-            self._routine(*flats, *scalars, out=tuple([one.flat for one in made]))
+            self._routine(*[one.flat for one in packed if one is not None], *values[start:], out=made.out)
         else:
             for n, (part, order) in enumerate(zip(self._layout.parts, self._layout.orders, strict=True)):
                 arrays = [_flat(mine[n], order) for mine in slots]
-                self._routine(*arrays, *scalars, out=tuple(one.flat[part] for one in made))
-        return chain.from_iterable([one.tensors for one in made])
+                self._routine(*arrays, *values[start:], out=tuple([one[part] for one in made.out]))
+        self._last = None if self._origins is None else made
+        return chain.from_iterable(made.tensors)
+
+    def _learn(self, packed: Sequence[Packed | None]) -> None:
+        """Note of which results the arrays are that a call brings, if all are."""
+        places = {id(one): place for place, kept in enumerate(self._kept) for one in kept}
+        brought = [one for one, settled in zip(packed, self._settled, strict=True) if not settled]
+        origins = [places.get(id(one), -1) for one in brought]
+        if -1 not in origins and origins != self._origins:
+            self._origins = origins
+            self._known.clear()
 
     def _packed(self, arrays: Arrays, source: Packed | None) -> Packed | None:
         """The pack that has the arrays, if there is one."""
@@ -138,20 +170,42 @@ class PackedProgram:
                 if view is not array and not np.shares_memory(view, array):
                     np.copyto(view, array)
             return source
-        first = arrays[0]
         for kept in self._kept:
-            for one in reversed(kept):
-                if one.views[0] is first and all(map(is_, one.views, arrays)):
+            for one in kept:
+                if all(map(is_, one.views, arrays)):
                     return one
         return None
 
-    def _new(self, kept: list[Packed]) -> Packed:
+    def _made(self) -> _Made:
+        """Packs for the results that nobody holds."""
+        packs = tuple([self._free(kept) for kept in self._kept])
+        known = self._known.get(packs)
+        if known is not None:
+            return known
+        origins = iter(self._origins or ())
+        sources = [
+            source if source is not None and settled else packs[next(origins, 0)]
+            for source, settled in zip(self._sources, self._settled, strict=True)
+        ]
+        made = self._known[packs] = _Made(
+            tuple([one.flat for one in packs]),
+            tuple([one.tensors for one in packs]),
+            tuple([one.views for one, settled in zip(sources, self._settled, strict=True) if not settled]),
+            tuple([one.flat for one in sources]),
+        )
+        return made
+
+    def _free(self, kept: list[Packed]) -> Packed:
         """A pack that nobody holds; the one that was used last stands last."""
-        place = next((place for place, one in enumerate(kept) if one.is_free), None)
-        made = Packed(self._layout, self._tensor) if place is None else kept.pop(place)
+        for place, one in enumerate(kept):
+            if one.is_free:
+                kept.append(kept.pop(place))
+                return one
+        made = Packed(self._layout, self._tensor)
         kept.append(made)
         if len(kept) > _MOST:
             del kept[0]
+        self._known.clear()
         return made
 
 

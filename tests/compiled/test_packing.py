@@ -87,7 +87,7 @@ def test_memory_of_a_pack_is_used_again_when_nobody_holds_anything_in_it() -> No
         np.multiply(x, 2.0, out=out[0])
 
     layout = Layout([Spec((3,), mx.F64), Spec((2, 2), mx.F64)], [None, (1, 0)])
-    program = PackedProgram(double, layout, [None], 1, 0, mx.NpArray)
+    program = PackedProgram(double, layout, [None], 1, mx.NpArray)
 
     def run() -> list[mx.NpArray[mx.F64]]:
         return [made for made in program(np.ones(3), np.ones((2, 2))) if isinstance(made, mx.NpArray)]

@@ -27,9 +27,10 @@ def program(request: Request) -> Routine:
     if without_factors is whole:
         return _routine(whole, request)
     usual, shorter = _routine(whole, request), _routine(without_factors, request)
+    arrays = whole.arrays
 
     def run(*operands: HostArray, out: tuple[HostArray, ...]) -> None:
-        for scalar in operands[whole.arrays :]:
+        for scalar in operands[arrays:]:
             if scalar.item() != 1.0:
                 usual(*operands, out=out)
                 return
@@ -68,11 +69,11 @@ def _routine(found: Program, request: Request) -> Routine:
     steps = _written(found, dtype, places)
 
     def run(*operands: HostArray, out: tuple[HostArray, ...]) -> None:
-        arrays, scalars = (*operands[: found.arrays], *out), operands[found.arrays :]
         size = out[0].size
         if size <= _WHOLE:
-            steps(*arrays, *scalars, *[scratch.array(name, (size,), kind) for name, kind in memory])
+            steps(*operands, *out, *[scratch.array(name, (size,), kind) for name, kind in memory])
             return
+        arrays, scalars = operands[: found.arrays], operands[found.arrays :]
 
         def work(part: slice) -> None:
             mine = [scratch.array(name, (_BLOCK,), kind) for name, kind in memory]
@@ -80,7 +81,7 @@ def _routine(found: Program, request: Request) -> Routine:
                 stop = min(start + _BLOCK, part.stop)
                 last = mine if stop - start == _BLOCK else [one[: stop - start] for one in mine]
                 block = slice(start, stop)
-                steps(*[array[block] for array in arrays], *scalars, *last)
+                steps(*[one[block] for one in arrays], *scalars, *[one[block] for one in out], *last)
 
         threads.each(work, threads.parts(size, size * len(found.steps) * _WORK))
 
@@ -88,7 +89,7 @@ def _routine(found: Program, request: Request) -> Routine:
 
 
 def _written(program: Program, dtype: np.dtype[np.floating], places: Mapping[int, str]) -> Callable[..., None]:
-    """The steps as a function of arrays, results, scalars and memory: so a block costs no more than its calls."""
+    """The steps as a function of arrays, scalars, results and memory: so a block costs no more than its calls."""
     names: dict[str, object] = {}
     first = program.arrays + program.scalars
     registers = [f"a{n}" for n in range(program.arrays)] + [f"s{n}" for n in range(program.scalars)]
@@ -109,10 +110,8 @@ def _written(program: Program, dtype: np.dtype[np.floating], places: Mapping[int
         target = results.get(first + n) or places[n]
         registers.append(target)
         lines.append(f"    k{n}({', '.join(arguments)}, out={target})")
-    parameters = [f"a{n}" for n in range(program.arrays)] + list(results.values())
-    parameters += [f"s{n}" for n in range(program.scalars)] + sorted(
-        {place for place in places.values() if place[0] == "m"}
-    )
+    parameters = [*registers[:first], *results.values()]
+    parameters += sorted({place for place in places.values() if place[0] == "m"})
     exec("\n".join([f"def steps({', '.join(parameters)}):", *lines]), names)
     return cast(Callable[..., None], names["steps"])
 
