@@ -127,6 +127,26 @@ def test_products_that_nobody_has_asked_for_are_computed_along_with_the_same_bit
 
 
 @pytest.mark.gpu
+def test_a_product_may_be_a_factor_in_one_member_and_an_operand_of_another() -> None:
+    like = gpu_or_skip(F32)()
+    steps = (Step("__mul__", (1, 2)), Step("__sub__", (0, 3)))
+    formula = Formula((EACH, EACH, ONE), (False,) * 3, steps, (4,), (4,))
+    x = [like.normal((4, 3), mx.Key(number)) for number in range(4)]
+
+    def members(*, wait: bool) -> list[list[Any]]:
+        rate = like.full((), 3.0) * 0.5
+        if wait:
+            rate.to_host()
+        return [[x[0], x[1] * rate, rate], [x[2], x[3], rate]]
+
+    for _ in range(2):  # prepared, and once more
+        found = like.fused(formula, *members(wait=False))
+        expected = [one for member in members(wait=True) for one in one_by_one(formula, member)]
+        for mine, theirs in zip(found, expected, strict=True):
+            np.testing.assert_allclose(mine.to_host(), theirs.to_host(), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.gpu
 def test_results_with_four_axes_have_the_channels_last_if_an_operand_has() -> None:
     like = gpu_or_skip(F32)()
     formula = Formula((EACH, EACH), (False, False), (Step("__add__", (0, 1)),), (2,), ())

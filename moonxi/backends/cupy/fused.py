@@ -66,11 +66,17 @@ class Call:
     def run(self, flat: list[DeviceArray]) -> list[DeviceArray]:
         """Compute it, of the operands of one member after the other."""
         if len(self._parts) == 1:
-            return self._parts[0][1].run(flat)
+            part = self._parts[0][1]
+            return part.run(part.factored(flat))
         count, each = len(flat) // sum(len(numbers) for numbers, _ in self._parts), self._each
+        # All are taken apart first: a launch computes the factors that it needs, which may be products in another part.
+        operands = [
+            part.factored([x for number in numbers for x in flat[number * count : (number + 1) * count]])
+            for numbers, part in self._parts
+        ]
         made: dict[int, list[DeviceArray]] = {}
-        for numbers, part in self._parts:
-            found = part.run([x for number in numbers for x in flat[number * count : (number + 1) * count]])
+        for (numbers, part), own in zip(self._parts, operands, strict=True):
+            found = part.run(own)
             for at, number in enumerate(numbers):
                 made[number] = found[at * each : (at + 1) * each]
         return [one for number in range(len(made)) for one in made[number]]
@@ -137,9 +143,9 @@ class _Part:
         self._launches: dict[int, tuple[Kernels, list[_Launch]]] = {}
         """By how many elements a thread takes at a time."""
 
-    def run(self, flat: list[DeviceArray]) -> list[DeviceArray]:
-        """Results and sums of the members."""
-        space, operands = self._space, self._factored(flat) if self._pattern else flat
+    def run(self, operands: list[DeviceArray]) -> list[DeviceArray]:
+        """Results and sums of the members, of `factored` operands."""
+        space = self._space
         if self._moved:
             operands = list(operands)
             for place, where, strides in self._moved:
@@ -163,8 +169,10 @@ class _Part:
         columns = [*made, *(singles[number :: self._sums] for number in range(self._sums))]
         return [one for row in zip(*columns, strict=True) for one in row]
 
-    def _factored(self, flat: list[DeviceArray]) -> list[DeviceArray]:
+    def factored(self, flat: list[DeviceArray]) -> list[DeviceArray]:
         """What is multiplied in the members, and behind all of it those factors that lie on the device."""
+        if not self._pattern:
+            return flat
         bases, factors = flat.copy(), list[DeviceArray]()
         for start in range(0, len(flat), self._operands):
             for place, is_by in self._pattern:
