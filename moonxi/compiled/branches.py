@@ -177,7 +177,7 @@ def _multiplications(graph: Graph, node: Node) -> float:
         return float(prod(result) * shapes[0][-1])
     if node.operation == "conv2d":
         return float(prod(result) * prod(shapes[1][1:]))
-    if node.operation == "conv2d_input_grad":
+    if node.operation in ("conv2d_input_grad", "conv2d_input_grad_turned"):
         return float(prod(shapes[0]) * prod(shapes[1][1:]))
     if node.operation == "conv2d_weight_grad":
         return float(prod(shapes[1]) * prod(result[1:]))

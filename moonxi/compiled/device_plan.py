@@ -14,8 +14,10 @@ from moonxi.compiled.interpreter import computed, interpreted
 from moonxi.compiled.optimising import Pass
 from moonxi.compiled.runs import Ahead
 from moonxi.compiled.small import small_runs
+from moonxi.compiled.turned_kernels import with_turned
 from moonxi.key import Key
 from moonxi.recording import Notes, Recording, WithRecording
+from moonxi.turned import WithTurned
 from moonxi.waves import WithWaves
 
 
@@ -34,6 +36,8 @@ class DevicePlan:
         if not {"fusion", "waves"} & set(without) and isinstance(like, WithWaves):
             work = small_runs(work)
         work = grouped(work, without)
+        if "tuned_plans" not in without and isinstance(like, WithTurned):
+            work = with_turned(work)
         schedule = scheduled(work, 1 if "branches" in without else BRANCHES)
         self.work = schedule.graph if schedule.count > 1 else work
         self._branches = schedule.branches if schedule.count > 1 else None

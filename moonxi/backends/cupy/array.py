@@ -21,6 +21,7 @@ from moonxi.formulas import Formula, WithFormulas
 from moonxi.norms import NormGradients, Norms, WithNorms
 from moonxi.recording import Program, WithRecording
 from moonxi.traits import ImageModelTensor, MlpTensor
+from moonxi.turned import WithTurned
 from moonxi.waves import Holds, Waves, WithWaves
 
 
@@ -183,3 +184,4 @@ if TYPE_CHECKING:
     ___: type[WithFormulas] = GpuTensor
     ____: type[WithWaves] = GpuTensor
     _____: type[WithNorms] = GpuTensor
+    ______: type[WithTurned] = GpuTensor

@@ -6,7 +6,7 @@ Images are ``(batch, channels, height, width)``; results lie with the channels l
 from dataclasses import replace
 from math import prod
 
-from moonxi.backends.cupy import elementwise, folding, single_place
+from moonxi.backends.cupy import elementwise, folding, single_place, turning
 from moonxi.backends.cupy.layouts import Plan, lie_alike, lying, ordered
 from moonxi.backends.cupy.memory import DeviceArray, Space
 from moonxi.backends.cupy.plans import Convolution
@@ -79,6 +79,21 @@ def input_grad(space: Space, dy: DeviceArray, weight: DeviceArray, way: Convolut
         how = images(some.batch, conv.inputs, conv.rows, conv.columns, target.strides)
         space.images.launch("spread", target.count, patches.pointer, target.pointer, how, conv.groups, target.count)
     return dx
+
+
+def turned(space: Space, weight: DeviceArray, way: Convolution) -> DeviceArray:
+    """The weight as `input_grad_turned` takes it: turned, or as it is."""
+    return weight if turning.chosen(way, space) is None else turning.turned(space, _last(space, weight))
+
+
+def input_grad_turned(
+    space: Space, dy: DeviceArray, weight: DeviceArray, turned: DeviceArray, way: Convolution
+) -> DeviceArray:
+    """The gradient of the images from the weight and what `turned` has made of it."""
+    other = turning.mirrored(way.conv)
+    if other is None or turned.pointer == weight.pointer:
+        return input_grad(space, dy, weight, way)
+    return _result(space, dy, turned, other)
 
 
 def weight_grad(space: Space, x: DeviceArray, dy: DeviceArray, way: Convolution) -> DeviceArray:

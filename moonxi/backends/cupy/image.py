@@ -39,6 +39,18 @@ class CudaImage[D: Floating](CudaBlas[D], DerivedImage[CudaTensor[D]]):
         conv = _convolution(shapes.conv2d_input_grad, (self.data.shape, kernel.shape, shape), options)
         return self._made(convolution.input_grad(self.space, self.data, kernel, conv))
 
+    def conv2d_turned(self, dy: Shape, shape: Shape, /, **options: Unpack[ConvOptions]) -> Self:
+        """See `moonxi.turned.WithTurned`."""
+        conv = _convolution(shapes.conv2d_input_grad, (dy, self.data.shape, shape), options)
+        return self._made(convolution.turned(self.space, self.data, conv))
+
+    def conv2d_input_grad_turned(
+        self, weight: Self, turned: Self, shape: Shape, /, **options: Unpack[ConvOptions]
+    ) -> Self:
+        """See `moonxi.turned.WithTurned`."""
+        conv = _convolution(shapes.conv2d_input_grad, (self.data.shape, weight.data.shape, shape), options)
+        return self._made(convolution.input_grad_turned(self.space, self.data, weight.data, turned.data, conv))
+
     @override
     def conv2d_weight_grad(self, dy: Self, shape: Shape, /, **options: Unpack[ConvOptions]) -> Self:
         gradient = self._tensor(dy, "conv2d_weight_grad")

@@ -33,6 +33,25 @@ KERNEL exchange(const T* x, T* out, u64 batch, u64 rows, u64 columns) {
     }
 }
 
+// A convolution's kernel turned, (outputs, taps, inputs) to (inputs, taps, outputs) with the last tap first, likewise.
+KERNEL turn(const T* x, T* out, u64 outputs, u64 taps, u64 inputs) {
+    __shared__ T tile[32][33];
+    u64 down = (outputs + 31) / 32, across = (inputs + 31) / 32;
+    for (u64 block = blockIdx.x; block < taps * down * across; block += gridDim.x) {
+        u64 tap = block / (down * across), row0 = block / across % down * 32, column0 = block % across * 32;
+        for (u32 r = threadIdx.y; r < 32; r += blockDim.y)
+            for (u32 c = threadIdx.x; c < 32; c += blockDim.x)
+                if (row0 + r < outputs && column0 + c < inputs)
+                    tile[r][c] = x[((row0 + r) * taps + tap) * inputs + column0 + c];
+        __syncthreads();
+        for (u32 c = threadIdx.y; c < 32; c += blockDim.y)
+            for (u32 r = threadIdx.x; r < 32; r += blockDim.x)
+                if (row0 + r < outputs && column0 + c < inputs)
+                    out[((column0 + c) * taps + taps - 1 - tap) * outputs + row0 + r] = tile[r][c];
+        __syncthreads();
+    }
+}
+
 KERNEL equal_same(const T* x, const T* y, u8* out, u64 count) {
     EACH(i, count) out[i] = load(x[i]) == load(y[i]);
 }
