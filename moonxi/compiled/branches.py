@@ -125,7 +125,7 @@ class _Work:
 
 
 def _with_parts(graph: Graph) -> Graph:
-    """The graph, formulas in two parts where many of the members are there long before the last is.
+    """The graph, formulas in parts where many of the members are there long before the last is.
 
     So the norm of the gradients of most parameters is computed while the last ones come to be."""
     work = _Work(graph)
@@ -139,8 +139,8 @@ def _with_parts(graph: Graph) -> Graph:
     return replace(graph, nodes=tuple(nodes))
 
 
-def _parts(graph: Graph, node: Node, made: Mapping[int, float]) -> list[Node]:
-    """A node of several members as that of the early ones and that of the others, or as it is."""
+def _parts(graph: Graph, node: Node, made: Mapping[int, float], slack: float = SLACK) -> list[Node]:
+    """A node of several members as that of the early ones, perhaps in parts, and that of the others, or as it is."""
     first, formula, *members = node.arguments
     if node.operation != "fused" or not isinstance(formula, Formula) or not isinstance(first, Operand):
         return [node]
@@ -149,14 +149,17 @@ def _parts(graph: Graph, node: Node, made: Mapping[int, float]) -> list[Node]:
     position = [one.number for one in operands(members[0])].index(first.number)
     parts: list[Node] = []
     for early in (True, False):
-        own = [place for place, at in enumerate(ready) if (at + SLACK < max(ready)) == early]
+        own = [place for place, at in enumerate(ready) if (at + slack < max(ready)) == early]
         if not own:
             return [node]
         results = tuple(number for place in own for number in node.results[place * count : (place + 1) * count])
         chosen = tuple(members[place] for place in own)
         arguments = ([*operands(chosen[0])][position], formula, *chosen)
         parts.append(replace(node, arguments=arguments, results=results, holders=node.holders[: len(results)]))
-    return parts if microseconds(graph, parts[0]) >= 2 * WORTH else [node]
+    early, late = parts
+    if microseconds(graph, early) < 2 * WORTH:
+        return [node]
+    return [*_parts(graph, early, made, 4 * slack), late]
 
 
 def microseconds(graph: Graph, node: Node) -> float:

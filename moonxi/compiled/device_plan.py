@@ -12,10 +12,12 @@ from moonxi.compiled.device_groups import grouped, sizes
 from moonxi.compiled.graph import Graph
 from moonxi.compiled.interpreter import computed, interpreted
 from moonxi.compiled.optimising import Pass
+from moonxi.compiled.pooled_sums import with_pooled_sums
 from moonxi.compiled.runs import Ahead
 from moonxi.compiled.small import small_runs
 from moonxi.compiled.turned_kernels import with_turned
 from moonxi.key import Key
+from moonxi.pooled_sums import WithPooledSums
 from moonxi.recording import Notes, Recording, WithRecording
 from moonxi.turned import WithTurned
 from moonxi.waves import WithWaves
@@ -36,6 +38,8 @@ class DevicePlan:
         if not {"fusion", "waves"} & set(without) and isinstance(like, WithWaves):
             work = small_runs(work)
         work = grouped(work, without)
+        if "fusion" not in without and isinstance(like, WithPooledSums):
+            work = with_pooled_sums(work)
         if "tuned_plans" not in without and isinstance(like, WithTurned):
             work = with_turned(work)
         schedule = scheduled(work, 1 if "branches" in without else BRANCHES)

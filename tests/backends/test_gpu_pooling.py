@@ -76,3 +76,47 @@ def test_the_gradient_finds_where_the_largest_were(monkeypatch: pytest.MonkeyPat
     assert launched.count("largest_last") == 1
     assert np.array_equal(found.to_host(), last(again).max_pool2d_grad(dy, 3, stride=2, padding=1).to_host())
     assert np.array_equal(other.to_host(), last(again).max_pool2d_grad(like.ones((2, 8, 3, 2)), 3).to_host())
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("element", [F32, F16, BF16])
+@pytest.mark.parametrize("channels", [8, 3])
+def test_a_gradient_of_a_sum_is_that_of_the_sum_in_memory(element: Any, channels: int) -> None:
+    like = gpu_or_skip(element)()
+    x = last(like.normal((2, channels, 9, 7), mx.Key(0)))
+    y = x.max_pool2d(3, stride=2, padding=1)
+    one, other = like.normal(y.shape, mx.Key(1)), last(like.normal(y.shape, mx.Key(2)))
+    found = x.max_pool2d_grad_of_sum(one, other, 3, stride=2, padding=1).to_host()
+    assert np.array_equal(found, x.max_pool2d_grad(one + other, 3, stride=2, padding=1).to_host())
+
+
+@pytest.mark.gpu
+def test_compiled_the_sum_behind_a_residual_block_goes_into_the_pooling(monkeypatch: pytest.MonkeyPatch) -> None:
+    like = gpu_or_skip(F32)()
+    asked: list[str] = []
+    largest_grad = pooling.largest_grad
+
+    def noted(space: Any, x: Any, dy: Any, pool: Any, other: Any = None) -> Any:
+        asked.append("gradient" if other is None else "gradient of a sum")
+        return largest_grad(space, x, dy, pool, other)
+
+    monkeypatch.setattr(pooling, "largest_grad", noted)
+
+    def gradient(x: Any, one: Any, other: Any) -> Any:
+        return x.max_pool2d_grad(one + other, 2), x.max_pool2d_grad(one + 1.0, 2)
+
+    def kept(x: Any, one: Any, other: Any) -> Any:
+        both = one + other
+        return x.max_pool2d_grad(both, 2), both
+
+    x = last(like.normal((2, 8, 4, 4), mx.Key(0)))
+    one, other = (last(like.normal((2, 8, 2, 2), mx.Key(number))) for number in (1, 2))
+    for function, sums in (gradient, 1), (kept, 0):
+        step = mx.compile(function)
+        expected = function(x, one, other)
+        step(x, one, other)
+        asked.clear()
+        for _ in range(2):
+            for mine, theirs in zip(step(x, one, other), expected, strict=True):
+                assert np.array_equal(mine.to_host(), theirs.to_host())
+        assert asked.count("gradient of a sum") == 2 * sums  # when it is recorded, and before

@@ -19,6 +19,7 @@ from moonxi.dtypes import F32, DType, Floating
 from moonxi.errors import OperandError
 from moonxi.formulas import Formula, WithFormulas
 from moonxi.norms import NormGradients, Norms, WithNorms
+from moonxi.pooled_sums import WithPooledSums
 from moonxi.recording import Program, WithRecording
 from moonxi.traits import ImageModelTensor, MlpTensor
 from moonxi.turned import WithTurned
@@ -185,3 +186,4 @@ if TYPE_CHECKING:
     ____: type[WithWaves] = GpuTensor
     _____: type[WithNorms] = GpuTensor
     ______: type[WithTurned] = GpuTensor
+    _______: type[WithPooledSums] = GpuTensor

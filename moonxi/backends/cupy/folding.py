@@ -136,7 +136,8 @@ def kernel(space: Space, weight: DeviceArray, large: Fold) -> DeviceArray:
 
 def _folded(space: Space, x: DeviceArray, how: Struct, shape: tuple[int, ...]) -> DeviceArray:
     out = space.empty(shape, ordered(shape, (0, 2, 3, 1)))
-    space.images.launch("fold", out.count, x.pointer, out.pointer, how, out.count)
+    vectors = out.count * space.itemsize // _ALIGNMENT if space.itemsize <= 4 else out.count
+    space.images.launch("fold", vectors, x.pointer, out.pointer, how, out.count)
     return out
 
 

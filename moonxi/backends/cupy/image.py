@@ -73,6 +73,12 @@ class CudaImage[D: Floating](CudaBlas[D], DerivedImage[CudaTensor[D]]):
         pool = _pooling("max_pool2d_grad", (gradient.shape, self.data.shape), kernel, options)
         return self._made(pooling.largest_grad(self.space, self.data, gradient, pool))
 
+    def max_pool2d_grad_of_sum(self, dy: Self, other: Self, kernel: Pair, /, **options: Unpack[PoolOptions]) -> Self:
+        """See `moonxi.pooled_sums.WithPooledSums`."""
+        shape = dy.data.shape
+        pool = shapes.pool2d_grad("max_pool2d_grad", shape, self.data.shape, kernel, **options)
+        return self._made(pooling.largest_grad(self.space, self.data, dy.data, pool, other.data))
+
     @override
     def sum_pool2d(self, kernel: Pair, /, **options: Unpack[PoolOptions]) -> Self:
         pool = _pooling("sum_pool2d", (self.data.shape,), kernel, options)

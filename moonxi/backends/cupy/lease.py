@@ -14,19 +14,26 @@ from moonxi.backends.cupy.memory import DeviceArray, Lender, Space
 if TYPE_CHECKING:
     from cupy.cuda import MemoryPointer
 
+_FEW, _KERNEL = 4, 11
+"""Channels of images, at most, that are read in any order or moved within the graph; and rows of a weight, at most,
+which is not taken for such images."""
+
 
 class Slot:
-    """Memory for one array of a recording."""
+    """Memory for one array of a recording, which comes from ``outside`` or from the run before."""
 
     __slots__ = ("array", "bytes", "memory", "space")
 
-    def __init__(self, space: Space, like: DeviceArray) -> None:
-        strides = like.strides if like.dense else row_major(like.shape)
-        if len(like.shape) == 4:  # as convolutions take images and weights, which are then never turned around
-            strides = ordered(like.shape, (0, 2, 3, 1))
+    def __init__(self, space: Space, like: DeviceArray, *, outside: bool = False) -> None:
+        shape = like.shape
+        strides = like.strides if like.dense else row_major(shape)
+        as_it_lies = outside and like.dense and len(shape) == 4 and shape[1] <= _FEW and shape[2] > _KERNEL
+        if len(shape) == 4 and not as_it_lies:
+            # As convolutions take images and weights, which are then never turned around.
+            strides = ordered(shape, (0, 2, 3, 1))
         self.space, self.bytes = space, like.count * space.itemsize
         self.memory = space.device.allocate(self.bytes)
-        self.array = DeviceArray(self.memory, self.memory.ptr, like.shape, strides, space.itemsize, like.count, True)
+        self.array = DeviceArray(self.memory, self.memory.ptr, shape, strides, space.itemsize, like.count, True)
 
     def fresh(self) -> DeviceArray:
         """The array anew, without what was kept beside the last one."""

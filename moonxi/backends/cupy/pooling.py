@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from moonxi.backends.cupy import elementwise
 from moonxi.backends.cupy.convolution import channels_last
 from moonxi.backends.cupy.layouts import is_dense, ordered
 from moonxi.backends.cupy.memory import DeviceArray, Space
@@ -38,11 +39,15 @@ def first_largest(space: Space, x: DeviceArray, pool: Pool2d[int]) -> DeviceArra
     return out
 
 
-def largest_grad(space: Space, x: DeviceArray, dy: DeviceArray, pool: Pool2d[int]) -> DeviceArray:
-    """The gradient of the images: that of each place goes to the first largest of its window."""
+def largest_grad(
+    space: Space, x: DeviceArray, dy: DeviceArray, pool: Pool2d[int], other: DeviceArray | None = None
+) -> DeviceArray:
+    """The gradient of the images: that of each place, or ``dy + other``, goes to the first largest of its window."""
     last = _lies_last(x)
     if _goes_by_vectors(space, pool, x):
-        return _largest_grad_last(space, x, dy, pool)
+        return _largest_grad_last(space, x, dy, pool, other)
+    if other is not None:
+        dy = elementwise.binary(space, "add", dy, other)
     chosen = first_largest(space, x, pool)
     dx = _empty(space, x.shape, last)
     dy = space.laid(dy, chosen.strides)
@@ -95,19 +100,30 @@ def _largest_last(space: Space, x: DeviceArray, pool: Pool2d[int], out: DeviceAr
     return taps
 
 
-def _largest_grad_last(space: Space, x: DeviceArray, dy: DeviceArray, pool: Pool2d[int]) -> DeviceArray:
+def _largest_grad_last(
+    space: Space, x: DeviceArray, dy: DeviceArray, pool: Pool2d[int], other: DeviceArray | None
+) -> DeviceArray:
     dx = channels_last(space, x.shape)
-    dy = space.laid(dy, ordered(dy.shape, (0, 2, 3, 1)))
-    if dy.pointer % _BYTES:
-        copy = space.like(dy)
-        space.copy(dy, copy)
-        dy = copy
+    dy = _aligned(space, dy)
+    if other is not None:
+        other = _aligned(space, other)
     kept = x.kept
     taps = kept[1] if kept is not None and kept[0] == pool else _largest_last(space, x, pool, None)
     how = images(pool.batch, pool.channels, pool.rows, pool.columns, dx.strides)
     vectors = dx.count * space.itemsize // _BYTES
-    space.images.launch("largest_grad_last", vectors, taps.pointer, dy.pointer, dx.pointer, how, vectors)
+    more = 0 if other is None else other.pointer
+    space.images.launch("largest_grad_last", vectors, taps.pointer, dy.pointer, more, dx.pointer, how, vectors)
     return dx
+
+
+def _aligned(space: Space, dy: DeviceArray) -> DeviceArray:
+    """With the channels last, from a multiple of 16 bytes on."""
+    dy = space.laid(dy, ordered(dy.shape, (0, 2, 3, 1)))
+    if dy.pointer % _BYTES:
+        copy = space.like(dy)
+        space.copy(dy, copy)
+        return copy
+    return dy
 
 
 def _narrow(*arrays: DeviceArray) -> int:

@@ -237,7 +237,7 @@ class CudaRecording:
         assert self._branches is not None
         handed = {number for number, _ in self._handed}
         copied = [
-            (number, Slot(one.space, one.data))
+            (number, Slot(one.space, one.data, outside=True))
             for number, one in enumerate(inputs)
             if isinstance(one, CudaTensor) and number not in handed
         ]

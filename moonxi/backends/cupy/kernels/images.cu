@@ -64,21 +64,32 @@ KERNEL spread(const T* x, T* out, const Images images, u64 groups, u64 count) {
 }
 
 // Rows of `rows` x `columns` pixels, or taps, by two as large ones, (n, down, across, channels): of each the channels of
-// the upper left pixel, then those of the others, then zeros. I is u32 where all numbers have room there.
+// the upper left pixel, then those of the others, then zeros, to a multiple of VECTOR. I is u32 where all numbers have
+// room there.
 struct Fold { i64 own, channels, rows, columns, down, across, rows_before, columns_before, stride[4]; };
 
 template <typename I> DEVICE void fold_by(const T* x, T* out, const Fold& how, u64 count) {
-    I own = (I)how.own, channels = (I)how.channels, across = (I)how.across, down = (I)how.down;
-    EACH(i, count) {
-        I rest = (I)i, c = rest % channels, pixel = c / own;
-        rest /= channels;
-        i64 column = 2 * (i64)(rest % across) - how.columns_before + pixel % 2;
+    I own = (I)how.own, vectors = (I)how.channels / VECTOR, across = (I)how.across, down = (I)how.down;
+    EACH(i, count / VECTOR) {
+        I rest = (I)i, c = rest % vectors * VECTOR, pixel = c / own;
+        rest /= vectors;
+        c -= pixel * own;
+        i64 left = 2 * (i64)(rest % across) - how.columns_before;
         rest /= across;
-        i64 row = 2 * (i64)(rest % down) - how.rows_before + pixel / 2, n = (i64)(rest / down);
-        bool inside = pixel < 4 && row >= 0 && row < how.rows && column >= 0 && column < how.columns;
-        if (inside)
-            out[i] = x[n * how.stride[0] + (c - pixel * own) * how.stride[1] + row * how.stride[2] + column * how.stride[3]];
-        else keep((A)0, out[i]);
+        i64 top = 2 * (i64)(rest % down) - how.rows_before, n = (i64)(rest / down);
+        A found[VECTOR];
+#pragma unroll
+        for (int v = 0; v < VECTOR; v++) {
+            i64 row = top + pixel / 2, column = left + pixel % 2;
+            bool inside = pixel < 4 && row >= 0 && row < how.rows && column >= 0 && column < how.columns;
+            i64 at = n * how.stride[0] + c * how.stride[1] + row * how.stride[2] + column * how.stride[3];
+            found[v] = inside ? load(x[at]) : 0;
+            if (++c == own) {
+                c = 0;
+                pixel++;
+            }
+        }
+        put(out + i * VECTOR, found);
     }
 }
 
@@ -281,7 +292,8 @@ KERNEL largest_last(const T* x, T* out, u8* taps, const Images images, u64 count
     }
 }
 
-KERNEL largest_grad_last(const u8* taps, const T* dy, T* out, const Images images, u64 count) {
+// The gradient of the result is dy, or the sum of it and `other`, rounded as if it were in memory.
+KERNEL largest_grad_last(const u8* taps, const T* dy, const T* other, T* out, const Images images, u64 count) {
     int channels = (int)images.channels, columns = (int)images.columns.count;
     EACH(i, count) {
         Spot pixel(i, channels, (int)images.rows.size, (int)images.columns.size);
@@ -298,6 +310,15 @@ KERNEL largest_grad_last(const u8* taps, const T* dy, T* out, const Images image
                 A here[VECTOR];
                 take(taps + at, best);
                 take(dy + at, here);
+                if (other) {
+                    A more[VECTOR];
+                    take(other + at, more);
+                    for (int v = 0; v < VECTOR; v++) {
+                        T sum;
+                        keep(here[v] + more[v], sum);
+                        here[v] = load(sum);
+                    }
+                }
                 for (int v = 0; v < VECTOR; v++) total[v] += best[v] == mine ? here[v] : 0;
             }
         }
