@@ -96,7 +96,7 @@ def test_the_faster_one_is_taken(faster: int, monkeypatch: pytest.MonkeyPatch) -
         found = folding.chosen("weight", way, gpu.space, compute)
         assert found is (folding.fold(way.conv, 4) if faster else None)
         assert folding.chosen("weight", way, gpu.space, compute) is found
-    assert asked == ["weight by large pixels"]
+    assert asked == ["weight from large pixels"]
     assert ran == ["plain", "large"]
 
 

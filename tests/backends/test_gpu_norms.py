@@ -198,6 +198,14 @@ def test_threads_of_a_cluster_keep_all_their_rows(rows: int, channels: int, spli
         assert rows <= way.splits * 4 * 256 // way.across
 
 
+def test_clusters_leave_half_of_the_gpu_to_others() -> None:
+    for itemsize, lanes, splits in (2, 8, 16), (4, 4, 8):
+        space = H200()
+        space.itemsize = itemsize
+        way = norms._way(cast(Any, space), 8192, 64, lanes, 4)
+        assert (way.alone, way.splits, way.groups * way.splits) == (True, splits, 64)
+
+
 def test_gpus_without_clusters_have_blocks_alone() -> None:
     assert norms._way(cast(Any, H200(1)), 8192, 64, 8, 3).alone is False
     assert norms._way(cast(Any, H200(1)), 1024, 64, 8, 3).splits == 1
@@ -259,6 +267,6 @@ struct Work {
     }
 };
 
-KERNEL together(IN_PLACE Work own) { gradients<TOGETHER>(own); }
+KERNEL BESIDE_OTHERS together(IN_PLACE Work own) { gradients<TOGETHER>(own); }
 """
     )

@@ -104,13 +104,15 @@ def _is_faster(kind: Kind, way: Convolution, space: Space, large: Fold, compute:
             for shape in shapes_of(kind, way.conv):
                 operands.append(space.full(shape, 0.5).view(shape, ordered(shape, (0, 2, 3, 1))))
         if number:
-            x = operands[0].turned(operands[0].shape, operands[0].strides)  # beside which nothing is kept
+            x = operands[0]
+            if kind == "result":  # else they are there
+                x = x.turned(x.shape, x.strides)
             compute(space, x, operands[1], large)
         else:
             plan.run(space, operands[0], operands[1], operands[2])
 
     try:
-        return tuning.fastest(space, f"{kind} by large pixels", way.conv, 2, int, run) == 1
+        return tuning.fastest(space, f"{kind} from large pixels", way.conv, 2, int, run) == 1
     except (ValueError, TimeoutError):  # neither runs, or there is no time to try
         return False
 

@@ -55,13 +55,14 @@ def kernels(norms: Norms | NormGradients, *, alone: bool) -> str:
         head = "DEVICE void formula(u64 i, const Others& others, A (&gradient)[LANES]) const {"
         template, name = "    template <bool KEEP>\n", "gradients"
         within.append(f"gradient[n] = v{norms.gradient};")
+    bounds = "BESIDE_OTHERS " if alone and len(norms.eps) == 1 else ""
     return _TEXT.format(
         norms=len(norms.eps), members="\n    ".join(members), template=template, head=head,
         others="".join(f"{line} " for line in others), reads="".join(f"        {line}\n" for line in reads),
         before="".join(f"        {line}\n" for line in before), within="\n            ".join(within),
         after="".join(f"        {line}\n" for line in after),
         kernels="\n".join(
-            f"KERNEL {phase}(IN_PLACE Work own) {{ {name}<{phase.upper()}>(own); }}"
+            f"KERNEL {bounds}{phase}(IN_PLACE Work own) {{ {name}<{phase.upper()}>(own); }}"
             for phase in (("together",) if alone else ("measure", "finish", "apply"))
         ),
     )  # fmt: skip

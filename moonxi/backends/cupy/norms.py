@@ -55,7 +55,7 @@ def _way(space: Space, rows: int, channels: int, lanes: int, arrays: int) -> _Wa
     down = _THREADS // across
     splits = 1
     most = space.device.most_in_cluster if rows > _FEW * down else 1
-    while splits < most and groups * splits * 2 <= processors and rows > splits * down * _ROWS:
+    while splits < most and groups * splits * 4 <= processors and rows > splits * down * _ROWS:
         splits *= 2
     bytes = -(-rows // splits) * across * lanes * space.itemsize * arrays
     if bytes <= _CACHED and rows <= _FEW * splits * down:

@@ -9,6 +9,13 @@ const int MOST_BLOCKS = 16;                               // of a cluster
 const int MOST_TOGETHER = LANES == 1 ? 8 : 2 * LANES;     // channels of a group, in a cluster
 const int MOST_CHANNELS = 4 * MOST_TOGETHER;              // of a group otherwise
 
+// Two blocks have room on a multiprocessor: a cluster starts when there is room for all of it, while others work.
+#ifndef ON_HOST
+#define BESIDE_OTHERS __launch_bounds__(THREADS, 2)
+#else
+#define BESIDE_OTHERS
+#endif
+
 // -- clusters -------------------------------------------------------------------------------------------------------
 
 #if !defined(ON_HOST) && __CUDA_ARCH__ >= 900
