@@ -156,10 +156,10 @@ def _parts(graph: Graph, node: Node, made: Mapping[int, float], slack: float = S
         chosen = tuple(members[place] for place in own)
         arguments = ([*operands(chosen[0])][position], formula, *chosen)
         parts.append(replace(node, arguments=arguments, results=results, holders=node.holders[: len(results)]))
-    early, late = parts
-    if microseconds(graph, early) < 2 * WORTH:
+    soon, late = parts
+    if microseconds(graph, soon) < 2 * WORTH:
         return [node]
-    return [*_parts(graph, early, made, 4 * slack), late]
+    return [*_parts(graph, soon, made, 4 * slack), late]
 
 
 def microseconds(graph: Graph, node: Node) -> float:

@@ -20,8 +20,8 @@ def with_turned(graph: Graph, /) -> Graph:
         number = max(specs) + 1
         outputs, inputs, *taps = graph.specs[weight.number].shape
         specs[number] = Spec((inputs, outputs, *taps), graph.specs[weight.number].dtype)
-        arguments = weight, graph.specs[dy.number].shape, shape
-        nodes.append(replace(node, operation="conv2d_turned", arguments=arguments, results=(number,)))
+        turned = weight, graph.specs[dy.number].shape, shape
+        nodes.append(replace(node, operation="conv2d_turned", arguments=turned, results=(number,)))
         arguments = dy, weight, Operand(number), shape
         nodes.append(replace(node, operation="conv2d_input_grad_turned", arguments=arguments))
     return replace(graph, nodes=tuple(nodes), specs=specs)

@@ -15,7 +15,7 @@ from jaxtyping import Float
 
 import moonxi as mx
 from moonxi import nn, optim
-from moonxi.backends.cupy import folding, gpu, plans, sources
+from moonxi.backends.cupy import folding, gpu, plans, sources, turning
 from moonxi.compiled import Pass
 from moonxi.dtypes import BF16, F16, F32, F64
 from moonxi.key import Key
@@ -68,7 +68,11 @@ def every_kernel(like: Any) -> None:
     images.conv2d_weight_grad(z, weight.shape, **options).to_host()
     images.conv2d(like.ones((5, 4, 2, 2)), padding="same").to_host()
     always = patch.object(folding, "chosen", lambda kind, way, space, compute: folding.fold(way.conv, space.itemsize))
-    with always:  # what is chosen where it is faster
+    turned = patch.object(turning, "chosen", lambda way, space: turning.mirrored(way.conv))
+    with always, turned:  # what is chosen where it is faster
+        kernel = like.normal((6, 4, 3, 3), Key(4))
+        around = kernel.conv2d_turned((3, 6, 11, 10), images.shape, padding=1)
+        images.conv2d(kernel, padding=1).conv2d_input_grad_turned(kernel, around, images.shape, padding=1).to_host()
         z = images.conv2d(like.ones((6, 4, 3, 3)), stride=2, padding=1)
         images.conv2d_weight_grad(z, (6, 4, 3, 3), stride=2, padding=1).to_host()
     images.max_pool2d(3, stride=2, padding=1).to_host()
