@@ -83,7 +83,7 @@ def input_grad(space: Space, dy: DeviceArray, weight: DeviceArray, way: Convolut
 
 def turned(space: Space, weight: DeviceArray, way: Convolution) -> DeviceArray:
     """The weight as `input_grad_turned` takes it: turned, or as it is."""
-    return weight if turning.chosen(way, space) is None else turning.turned(space, _last(space, weight))
+    return weight if turning.chosen(way, space) is None else turning.turned(space, _last(space, weight, way.weight))
 
 
 def input_grad_turned(
