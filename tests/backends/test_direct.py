@@ -56,6 +56,7 @@ CASES: dict[str, tuple[Callable[..., object], list[object], tuple[int, ...], int
     "pick": (mx.NpArray.pick, [numbers(24, 10), LABELS], (24,), 1, {}),
     "put": (mx.NpArray.put, [numbers(24), LABELS, 10], (24, 10), 1, {}),
     "matmul in pieces": (mx.NpArray.matmul, [numbers(64, 200), numbers(200, 128)], (64, 128), 0, {}),
+    "matmul by a transpose": (mx.NpArray.matmul, [numbers(64, 200), numbers(128, 200).T], (64, 128), 1, {}),
     "matmul": (mx.NpArray.matmul, [numbers(24, 10), numbers(12, 10).T], (24, 12), 0, {}),
 }
 

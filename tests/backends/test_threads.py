@@ -13,7 +13,8 @@ import pytest
 
 from moonxi.autodiff import variable
 from moonxi.backends.numpy import numpy, scratch, threads
-from moonxi.dtypes import F64
+from moonxi.backends.numpy.products import product
+from moonxi.dtypes import F64, HostArray
 
 cpu = numpy(F64)
 
@@ -130,6 +131,23 @@ def test_products_in_small_pieces_are_products(count: int, rows: int, monkeypatc
         (rng.standard_normal((20, rows)).T, rng.standard_normal((5, 20)).T),
     ]:
         np.testing.assert_allclose((cpu.from_host(a) @ cpu.from_host(b)).to_host(), a @ b, rtol=1e-12, atol=1e-12)
+
+
+def test_a_product_by_a_transpose_is_not_cut_into_pieces(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threads, "_small_product", 1000)
+    axes: list[int] = []
+    multiply = np.matmul
+
+    def counted(left: HostArray, right: HostArray, out: HostArray) -> None:
+        axes.append(left.ndim)
+        multiply(left, right, out=out)
+
+    monkeypatch.setattr(np, "matmul", counted)
+    left, right = np.ones((24, 20)), np.ones((20, 5))
+    for other, expected in ((right, 3), (np.ones((5, 20)).T, 2)):
+        axes.clear()
+        assert np.all(product(left, other, np.empty((24, 5))) == 20.0)
+        assert set(axes) == {expected}
 
 
 def test_threads_of_the_user_do_not_disturb_each_other(count: int) -> None:

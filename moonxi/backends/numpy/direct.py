@@ -64,7 +64,10 @@ def matmul(left: _Given, right: _Given, *, out: _Given) -> Sequence[Call] | None
     result = out.reshape(count, rows // count, -1)
 
     def multiply(left: HostArray, right: HostArray) -> None:
-        np.matmul(left.reshape(shape), right, result)
+        if products.is_by_rows(right):
+            np.matmul(left.reshape(shape), right, result)
+        else:
+            np.matmul(left, right, out)
 
     return [Call(multiply, (left, right))]
 

@@ -45,7 +45,9 @@ def product(left: HostArray, right: HostArray, out: HostArray | None = None) -> 
 
 
 def pieces(rows: int, inner: int, columns: int) -> int:
-    """Into how many equal pieces the product of two matrices is cut; 0 if it is shared, or they are not equal."""
+    """Into how many equal pieces the product of two matrices is cut, if the right one `is_by_rows`.
+
+    0 if it is shared, or they are not equal."""
     work = rows * inner * columns
     threads.for_product(work)
     if work >= 2 * threads.WORTH:
@@ -53,6 +55,13 @@ def pieces(rows: int, inner: int, columns: int) -> int:
     most = _most(inner * columns)
     count = -(-rows // most) if _ROWS <= most < rows else 1
     return 0 if rows % count else count
+
+
+def is_by_rows(right: HostArray) -> bool:
+    """Whether rows lie in one piece.
+
+    By the transpose of a matrix OpenBLAS computes small products at a third of the speed."""
+    return right.strides[1] == right.itemsize
 
 
 def _most(right: int) -> int:
@@ -64,7 +73,7 @@ def _multiply(left: HostArray, right: HostArray, out: HostArray) -> None:
     """Two matrices."""
     rows, inner = left.shape
     most = _most(right.size)
-    if not _ROWS <= most < rows:
+    if not _ROWS <= most < rows or not is_by_rows(right):
         np.matmul(left, right, out=out)
         return
     count = -(-rows // most)
