@@ -17,7 +17,8 @@ def variable[T: MlpTensor](value: T, /) -> BlasGrad[T]: ...
 def variable[T: Tensor](value: T, /) -> Grad[T]: ...
 def variable(value: Tensor, /) -> object:
     """A tensor with respect to which to differentiate."""
-    return _lift(value, ())
+    lifted = _lifted.get(type(value)) or _class_for(value)
+    return lifted(value, ())
 
 
 @overload
@@ -28,7 +29,8 @@ def constant[T: MlpTensor](value: T, /) -> BlasGrad[T]: ...
 def constant[T: Tensor](value: T, /) -> Grad[T]: ...
 def constant(value: Tensor, /) -> object:
     """A tensor that takes no part in differentiation: data, targets, masks."""
-    return _lift(value, None)
+    lifted = _lifted.get(type(value)) or _class_for(value)
+    return lifted(value, None)
 
 
 def constants_beside[T: Tensor](variable: Callable[[T], Grad[T]], /) -> Callable[[T], Grad[T]]:
@@ -44,19 +46,15 @@ def constants_beside[T: Tensor](variable: Callable[[T], Grad[T]], /) -> Callable
     return constant
 
 
-def _lift(value: Tensor, parents: tuple[()] | None) -> object:
-    cls = type(value)
-    lifted = _lifted.get(cls)
-    if lifted is None:
-        lifted = _lifted[cls] = _class_for(value)
-    return lifted(value, parents)
-
-
 _lifted: dict[type, Callable[..., object]] = {}
 """For each class of tensors that of its tensors under differentiation: to look through a Protocol takes longer."""
 
 
 def _class_for(value: Tensor) -> Callable[..., object]:
+    found: Callable[..., object] = Grad
     if isinstance(value, ImageModelTensor):
-        return ImageGrad
-    return BlasGrad if isinstance(value, MlpTensor) else Grad
+        found = ImageGrad
+    elif isinstance(value, MlpTensor):
+        found = BlasGrad
+    _lifted[type(value)] = found
+    return found

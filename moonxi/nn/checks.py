@@ -33,7 +33,7 @@ def checked[S, **P, R](
     slow = jaxtyped(typechecker=beartype)(function)
     symbolic = SymbolicChecks(function, signature)
     annotations = _annotations(signature).values()
-    dims = [array.dim_str for one in annotations for array in shapes_in(one) if "{" in array.dim_str]
+    dims = dict.fromkeys(array.dim_str for one in annotations for array in shapes_in(one) if "{" in array.dim_str)
     first = next(iter(signature.parameters))
     # jaxtyping reads braces as an f-string does; so what they give is text.
     texts = "".join(f"f{dim!r}," for dim in dims)
@@ -115,33 +115,31 @@ def _annotations(signature: inspect.Signature) -> dict[str, object]:
 
 def _look_of_arguments(self: object, computed: Callable[[object], object] | None, args: tuple[object, ...]) -> object:
     """What the outcome of a check of the arguments depends on, or None if that is not known."""
-    try:
-        parts = [] if computed is None else [computed(self)]
-    except Exception:
-        return None  # the braces name another argument, or fail: the check itself will say so
-    for value in args:
-        look = _look(value)
-        if look is None:
-            return None
-        parts.append(look)
-    return tuple(parts)
+    looks = [_look(value) for value in args]
+    if None in looks:
+        return None
+    if computed is not None:
+        try:
+            looks.append(computed(self))
+        except Exception:
+            return None  # the braces name another argument, or fail: the check itself will say so
+    return tuple(looks)
 
 
 def _look(value: object) -> object:
     """All that an annotation can ask of a value, or None if that is not known."""
-    cls = value.__class__
-    look = _looks.get(cls)
-    if look is None:
-        look = _looks[cls] = _found_look(value)
+    look = _looks.get(value.__class__) or _found_look(value)
     return look(value)
 
 
 def _found_look(value: object) -> Callable[[object], object]:
+    look = _look_of_sequence if isinstance(value, list | tuple) else _look_of_other
     if value is None or is_dataclass(value):
-        return _look_of_record if hasattr(value, "shape") or hasattr(value, "dtype") else _class_of
-    if isinstance(value, Tensor):
-        return _look_of_tensor
-    return _look_of_sequence if isinstance(value, list | tuple) else _look_of_other
+        look = _look_of_record if hasattr(value, "shape") or hasattr(value, "dtype") else _class_of
+    elif isinstance(value, Tensor):
+        look = _look_of_tensor
+    _looks[value.__class__] = look
+    return look
 
 
 _looks: dict[type, Callable[[object], object]] = {}

@@ -17,7 +17,8 @@ class Move(NamedTuple):
     before: object
     plain: list[Any]
     """Where it is before and where it goes to, without any level."""
-    share: float
+    kind: tuple[float, object]
+    """The share of the way, and what tensors have in common that are computed with together."""
 
 
 def waiting(state: object, before: object, target: object, share: float, /) -> Move | None:
@@ -25,8 +26,9 @@ def waiting(state: object, before: object, target: object, share: float, /) -> M
     one, other = before, target
     while is_node(one) and is_node(other):
         one, other = one.value, other.value
-    if can_fuse(one) and same_kind(one, other) and _alike(one) is _alike(other):
-        return Move(state, before, [one, other], share)
+    alike = getattr(one, "alike", None)
+    if can_fuse(one) and same_kind(one, other) and alike is getattr(other, "alike", None):
+        return Move(state, before, [one, other], (share, alike))
     return None
 
 
@@ -34,7 +36,7 @@ def moved(moves: Sequence[Move], /) -> Iterator[tuple[Move, object]]:
     """Each with where it comes to, those of one share together."""
     groups: dict[tuple[float, object], list[Move]] = {}
     for move in moves:
-        groups.setdefault((move.share, _alike(move.plain[0])), []).append(move)
+        groups.setdefault(move.kind, []).append(move)
     for (share, _), group in groups.items():
         made = of_members(_formula(share), [move.plain for move in group])
         assert made is not None, "of a class that computes formulas, as was asked before"
@@ -50,8 +52,3 @@ def _formula(share: float) -> Formula | None:
 def _lifted(value: object, like: object) -> object:
     """A constant at the level of another tensor."""
     return type(like).constant(_lifted(value, like.value)) if is_node(like) else value
-
-
-def _alike(tensor: object) -> object:
-    """What tensors have in common that are computed with together."""
-    return getattr(tensor, "alike", None)

@@ -6,7 +6,7 @@ stands in that model. Nothing outlives the scope.
 
 from contextlib import suppress
 from types import TracebackType
-from typing import Self, cast
+from typing import Any, Self, cast
 
 from moonxi.autodiff.surroundings import Again, remember
 from moonxi.errors import ModuleError
@@ -25,7 +25,7 @@ class Scope:
 
     def __init__(self, root: object) -> None:
         self.root = root
-        self._updates: dict[object, object] = {}  # by the state field, each of which is equal to itself alone
+        self._updates: dict[object, Any] = {}  # by the state field, each of which is equal to itself alone
         self._moves: dict[object, list[tuple[object, float]]] = {}
         self._due: dict[object, Move] = {}  # the last moves, which nobody has asked for yet
         self._paths: dict[int, str] | None = None
@@ -76,11 +76,11 @@ class Scope:
     def newest[T: Tensor](self, state: State[T], /) -> T:
         """The last value noted for a state field, or the one that it has."""
         if self._due and state in self._due:
-            for move, value in moved(list(self._due.values())):
-                self._updates[move.state] = value
+            for move, there in moved(list(self._due.values())):
+                self._updates[move.state] = there
             self._due.clear()
-        value = self._updates.get(state, state.value)
-        return cast(T, value)  # noted for this very state
+        value: T = self._updates.get(state, state.value)  # noted for this very state
+        return value
 
     def copy(self) -> "Scope":
         """A scope as this one is now."""

@@ -46,7 +46,7 @@ def clip_by_global_norm[T: Tensor](gradients: Sequence[T], limit: float, /) -> t
     total = _added(rest[:-_MOST]) if len(rest) > _MOST else None
     last = rest[-_MOST:] if total is None else [total, *rest[-_MOST:]]
     factor = (of_members(_factor_formula(len(last), scale, unit), [last]) or [_factor(last, scale, unit)])[0]
-    return tuple(gradient * factor for gradient in gradients)
+    return tuple([gradient * factor for gradient in gradients])
 
 
 def _factor[T: Tensor](squares: Sequence[T], scale: float, unit: float) -> T:

@@ -1,7 +1,7 @@
 """The bases of the optimizers: `Optimizer`, and `RuleOptimizer` for those that update each parameter by itself."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import override
@@ -137,7 +137,7 @@ class RuleOptimizer(Optimizer):
         found: dict[int, tuple[T, Memory[T]]] = {}
         for decay, alike in places.items():
             if len(members) > 1 and can_fuse(done):
-                found |= self._at_once(alike, members, rates, decay)
+                found.update(self._at_once(alike, members, rates, decay))
             for place in alike:
                 if place not in found:
                     found[place] = self.rule(*members[place], rates, decay)
@@ -150,7 +150,7 @@ class RuleOptimizer(Optimizer):
         members: Sequence[tuple[T, T, Memory[T]]],
         rates: tuple[T | float, ...],
         decay: float,
-    ) -> dict[int, tuple[T, Memory[T]]]:
+    ) -> Iterable[tuple[int, tuple[T, Memory[T]]]]:
         """The rule for those of the members at these places whose memory has the shape of their parameter, if it is
         element-wise."""
         shared = [rate for rate in rates if not isinstance(rate, (int, float))]
@@ -166,7 +166,7 @@ class RuleOptimizer(Optimizer):
                 able.append(place)
                 operands.append([parameter, gradient, *own, *shared])
         if not able:
-            return {}
+            return ()
         count = len(members[able[0]][2])
         numbers = tuple(rate if isinstance(rate, (int, float)) else None for rate in rates)
         try:
@@ -175,12 +175,10 @@ class RuleOptimizer(Optimizer):
             formula = _formula.__wrapped__(self, decay, numbers, count)
         made = of_members(formula, operands)
         if made is None:
-            return {}
+            return ()
         step = 1 + count
-        return {
-            place: (made[n], tuple(made[n + 1 : n + step]))
-            for place, n in zip(able, range(0, len(made), step), strict=True)
-        }
+        memory = zip(*(made[n::step] for n in range(1, step)), strict=True) if count else [()] * len(able)
+        return zip(able, zip(made[::step], memory, strict=True), strict=True)
 
 
 @lru_cache(maxsize=256)

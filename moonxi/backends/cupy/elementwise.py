@@ -15,7 +15,8 @@ COMPARISONS = ORDERS | {"equal"}
 
 def unary(space: Space, name: str, x: DeviceArray) -> DeviceArray:
     """A function of each element."""
-    x = space.dense(x)
+    if not x.dense:
+        x = space.compact(x)
     out = space.like(x)
     space.elementwise.launch(name, x.count, x.pointer, out.pointer, x.count)
     return out

@@ -26,11 +26,12 @@ _SHOWN: Final = 20
 class CudaTensor[D: Floating](DerivedTensor["CudaTensor[D]"]):
     """Elements in device memory that nobody changes. Results are ``type(self)(array, space)``: a subclass stays."""
 
-    __slots__ = ("data", "space")
+    __slots__ = ("data", "shape", "space")
 
     def __init__(self, data: DeviceArray, space: Space, /) -> None:
         self.data = data
         self.space = space
+        self.shape: Shape = data.shape  # no property, for everybody asks for it
 
     @override
     def __reduce__(self) -> tuple[Callable[..., Self], tuple[object, ...]]:
@@ -46,11 +47,6 @@ class CudaTensor[D: Floating](DerivedTensor["CudaTensor[D]"]):
             array = array.reshape(-1)  # images would fill a page
         values = np.array2string(array, threshold=_SHOWN, edgeitems=2, precision=4, separator=", ")
         return f"{type(self).__name__}[{self.dtype.__name__}] {shapes.show(self.shape)} {values}"
-
-    @property
-    @override
-    def shape(self) -> Shape:
-        return self.data.shape
 
     @property
     @override
