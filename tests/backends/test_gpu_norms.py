@@ -187,6 +187,54 @@ class H200:
         self.device = SimpleNamespace(processors=132, most_in_cluster=most_in_cluster)
 
 
+@pytest.mark.gpu
+@pytest.mark.parametrize("element", ELEMENTS)
+def test_the_gradient_of_what_goes_into_a_norm_has_the_sum_zero_which_nobody_adds_up(element: Any) -> None:
+    like: Any = gpu_or_skip(element)()
+    x, dy = (like.normal((4, 8, 3, 5), mx.Key(seed)) for seed in (1, 2))
+    weight, bias = like.ones((8,)), like.zeros((8,))
+    _, mean, variance = x.batch_norm(weight, bias)
+    dx, *_ = x.batch_norm_grad(dy, weight, mean, variance)
+    size = np.abs(host(dx)).sum((0, 2, 3))
+    for known in (dx.sum((0, 2, 3)), dx.sum((3, -2, 0), keepdims=True)):
+        assert (known.to_host() == 0.0).all()
+        assert np.abs(host(dx).sum((0, 2, 3))).max() <= TOLERANCE[element] * size.max()
+    assert dx.sum((0, 2, 3)).shape == (8,)
+    assert dx.sum((0, 2, 3), keepdims=True).shape == (1, 8, 1, 1)
+    one, other = dx.sum((0, 2, 3)), dx.sum((0, 2, 3))
+    assert one.data.pointer == other.data.pointer
+    assert host(one + 1.0).tolist() == [1.0] * 8
+    # What is another sum, of another array, or of a norm with another mean, is added up.
+    for sums, expected in {
+        "other axes": (dx.sum((0, 1)), host(dx).sum((0, 1))),
+        "permuted": (dx.permute((1, 0, 2, 3)).sum((0, 2, 3)), host(dx).sum((1, 2, 3))),
+        "a part": (dx[:2].sum((0, 2, 3)), host(dx)[:2].sum((0, 2, 3))),
+        "shifted": ((dx + 1.0).sum((0, 2, 3)), (host(dx) + 1.0).sum((0, 2, 3))),
+        "scaled": ((dx * 2.0 + 1.0).sum((0, 2, 3)), (host(dx) * 2.0 + 1.0).sum((0, 2, 3))),
+        "the largest": (dx.max((0, 2, 3)), host(dx).max((0, 2, 3))),
+    }.values():
+        assert np.abs(host(sums) - expected).max() <= 4 * TOLERANCE[element] * max(size.max(), 60.0)
+    moved, *_ = x.batch_norm_grad(dy, weight, mean + 1.0, variance)
+    assert np.abs(host(moved.sum((0, 2, 3))) - host(moved).sum((0, 2, 3))).max() <= TOLERANCE[element] * size.max()
+    assert np.abs(host(moved.sum((0, 2, 3)))).max() > 0.1
+
+
+@pytest.mark.gpu
+def test_a_bias_before_a_norm_has_zeros_for_its_gradient_and_the_norm_its_second_derivatives() -> None:
+    like: Any = gpu_or_skip(F64)()
+    x, weight = like.normal((3, 2, 5, 5), mx.Key(1)), like.normal((4, 2, 3, 3), mx.Key(2))
+    bias, scale = like.normal((4,), mx.Key(3)), like.normal((4,), mx.Key(4))
+
+    def loss(x: Any, weight: Any, bias: Any, scale: Any) -> Any:
+        return x.conv2d(weight, bias).batch_norm(scale, scale)[0].sin().sum()
+
+    _, dw, db, _ = mx.grad(cast(Any, loss), x, weight, bias, scale)
+    assert (db.to_host() == 0.0).all()
+    assert np.abs(host(dw)).max() > 0.1
+
+    mx.check_gradients(cast(Any, loss), x, weight, bias, scale, order=2, tolerance=1e-4)
+
+
 @pytest.mark.parametrize(
     ("rows", "channels", "splits"), [(8192, 64, 16), (2048, 128, 4), (512, 256, 1), (128, 512, 1), (32768, 64, 0)]
 )

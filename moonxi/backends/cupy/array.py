@@ -48,7 +48,7 @@ class GpuTensor[D: Floating](CudaImage[D]):
     def fused(self, formula: Formula, /, *members: Sequence[Self]) -> tuple[Self, ...]:
         """A formula of several members in one kernel: see `moonxi.formulas`. It checks nothing."""
         cls, space = type(self), self.space
-        found = fused(space, formula, [[one.data for one in member] for member in members])
+        found = fused(space, formula, [one.data for member in members for one in member])
         masks = [formula.is_mask(value) for value in formula.results]
         if not any(masks):
             return tuple([cls(one, space) for one in found])

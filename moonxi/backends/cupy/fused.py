@@ -30,30 +30,31 @@ type Look = tuple[list[str | None], list[Shape], list[Strides]]
 """All that a call depends on: of each operand what it is yet to be multiplied by, its sizes and its strides."""
 
 
-def fused(space: Space, formula: Formula, members: Sequence[Sequence[DeviceArray]]) -> list[DeviceArray]:
-    """The results and sums of each member; they lie as its first whole operand without gaps does.
+def fused(space: Space, formula: Formula, flat: list[DeviceArray]) -> list[DeviceArray]:
+    """The results and sums of each member, of the operands of one after the other; what comes of a member lies as its
+    first whole operand without gaps does.
 
     Operands with four axes are images or weights: if one has its channels last, so have the results, and a weight that
     is updated by the gradient of a convolution is never turned around again."""
-    flat = [x for operands in members for x in operands]
     look: Look = [x.written for x in flat], [x.shape for x in flat], [x.strides for x in flat]
-    calls = space.calls.setdefault((formula, len(members)), [])
+    calls = space.calls.setdefault((formula, len(flat)), [])
     for call in calls:
         if call.look == look:
             return call.run(flat)
-    call = Call(space, formula, members, look)
+    call = Call(space, formula, flat, look)
     calls[:] = [call, *calls[: _REMEMBERED - 1]]
     return call.run(flat)
 
 
 class Call:
-    """A formula of so many members whose operands look so."""
+    """A formula of members whose operands look so."""
 
-    __slots__ = ("_each", "_parts", "look")
+    __slots__ = ("_count", "_each", "_parts", "look")
 
-    def __init__(self, space: Space, formula: Formula, members: Sequence[Sequence[DeviceArray]], look: Look) -> None:
+    def __init__(self, space: Space, formula: Formula, flat: list[DeviceArray], look: Look) -> None:
         self.look = look
-        self._each = len(formula.results) + len(formula.sums)
+        self._count, self._each = len(formula.kinds), len(formula.results) + len(formula.sums)
+        members = [flat[first : first + self._count] for first in range(0, len(flat), self._count)]
         groups: dict[tuple[str | None, ...], list[int]] = {}
         for number, operands in enumerate(members):
             groups.setdefault(tuple([x.written for x in operands]), []).append(number)
@@ -68,7 +69,7 @@ class Call:
         if len(self._parts) == 1:
             part = self._parts[0][1]
             return part.run(part.factored(flat))
-        count, each = len(flat) // sum(len(numbers) for numbers, _ in self._parts), self._each
+        count, each = self._count, self._each
         # All are taken apart first: a launch computes the factors that it needs, which may be products in another part.
         operands = [
             part.factored([x for number in numbers for x in flat[number * count : (number + 1) * count]])

@@ -113,6 +113,7 @@ class Space:
         "tf32",
         "waves",
         "wide",
+        "zeros",
     )
 
     def __init__(self, element: type[DType], on: Device, *, debug: bool, tf32: bool, autotune: bool) -> None:
@@ -125,11 +126,13 @@ class Space:
         self.formulas: dict[tuple[Formula, int], Kernels] = {}
         """Kernels that were generated, for how many elements a thread takes at a time."""
         self.calls: dict[tuple[Formula, int], list["Call"]] = {}
-        """Calls of them that were prepared, by the number of members."""
+        """Calls of them that were prepared, by the number of operands of all members."""
         self.waves: dict[tuple[Waves, tuple[Strides, ...]], "Compiled"] = {}
         """The same for waves, and the strides of their operands."""
         self.norms: dict[tuple[Norms | NormGradients, int, bool], Kernels] = {}
         """Those with batch norms, for how many channels a thread takes at a time, in one step or in two."""
+        self.zeros: dict[int, DeviceArray] = {}
+        """Vectors of zeros, by length: see `centred`."""
         self.moving = _kernels(on, "moving", element)
         self.elementwise = _kernels(on, "elementwise", element)
         self.reductions = _kernels(on, "reductions", element)

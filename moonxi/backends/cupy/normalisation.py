@@ -2,6 +2,7 @@
 
 from functools import lru_cache
 
+from moonxi.backends.cupy.centred import Centred, Mean
 from moonxi.backends.cupy.memory import DeviceArray, Space
 from moonxi.backends.cupy.norms import Prepared, prepared
 from moonxi.formulas import Formula, Kind
@@ -14,7 +15,7 @@ def batch_norm(
 ) -> tuple[DeviceArray, DeviceArray, DeviceArray]:
     """The result of ``(n, c, ...)``, and mean and variance of each channel."""
     y, mean, variance = _alone(space, eps, x.shape).run((x, weight, bias))
-    return y, mean, variance
+    return y, Mean(mean, x), variance
 
 
 def batch_norm_grad(
@@ -28,6 +29,8 @@ def batch_norm_grad(
 ) -> tuple[DeviceArray, DeviceArray, DeviceArray]:
     """The gradients of tensor, weight and bias."""
     dx, of_weight, of_bias = _gradient_alone(space, eps, x.shape).run((dy, x, weight, mean, variance))
+    if isinstance(mean, Mean) and mean.is_of(x):
+        dx = Centred(dx)
     return dx, of_weight, of_bias
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
 
+from moonxi.backends.cupy.centred import Centred
 from moonxi.backends.cupy.layouts import Plan, Strides, Struct, compact, is_dense, merged, row_major, walk
 from moonxi.backends.cupy.memory import DeviceArray, Space
 from moonxi.backends.cupy.pending import Pending
@@ -63,6 +64,8 @@ def fold(shape: Shape, strides: Strides, axes: tuple[int, ...]) -> Fold:
 
 def reduced(space: Space, name: str, x: DeviceArray, axes: tuple[int, ...]) -> DeviceArray:
     """The sum or the largest over the axes, which go away."""
+    if name == "sum" and isinstance(x, Centred) and (known := x.sums(space, axes)) is not None:
+        return known
     how = fold(x.shape, x.strides, axes)
     out = space.planned(how.result)
     if not how.result.count:
