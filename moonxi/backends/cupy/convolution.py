@@ -27,9 +27,9 @@ def convolve(
     """The result of a convolution."""
     large = folding.chosen("result", way, space, _result_of_large)
     y = _result(space, x, weight, way) if large is None else _result_of_large(space, x, weight, large)
-    if bias is None:
-        return y
-    return elementwise.binary(space, "add", y, bias.turned((way.conv.outputs, 1, 1), (bias.strides[0], 0, 0)))
+    if bias is not None:
+        elementwise.add_into(space, y, bias.pointer, (way.conv.outputs, 1, 1), (bias.strides[0], 0, 0))
+    return y
 
 
 def _result(space: Space, x: DeviceArray, weight: DeviceArray, way: Convolution) -> DeviceArray:

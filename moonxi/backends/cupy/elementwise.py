@@ -62,6 +62,13 @@ def binary(space: Space, name: str, x: DeviceArray, y: DeviceArray) -> DeviceArr
     return out
 
 
+def add_into(space: Space, x: DeviceArray, pointer: int, shape: Shape, strides: Strides) -> None:
+    """Add what lies at an address, and broadcasts to a dense array, to that array, which nobody has seen yet."""
+    how = _pair("add", x.shape, x.strides, shape, strides)
+    kind, way = ("same", how.count) if how.walk is None else ("strided", how.walk)
+    space.elementwise.launch(f"add_{kind}", how.count, x.pointer, pointer, x.pointer, way)
+
+
 def where(space: Space, mask: DeviceArray, x: DeviceArray, y: DeviceArray | float) -> DeviceArray:
     """``x`` where the mask is, ``y`` elsewhere."""
     if isinstance(y, DeviceArray):
