@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from moonxi import dims, shapes
 from moonxi.dims import Size
-from moonxi.mypy_plugin.shapes.equations import Equations, certainly_differ, named
+from moonxi.mypy_plugin.shapes.equations import Equations, certainly_differ, cut_apart, named
 from moonxi.shapes import Sizes
 
 NAMES = ("n", "m", "k")
@@ -53,6 +53,29 @@ def test_other_names_differ_and_what_only_rounding_tells_apart_does_not() -> Non
     assert certainly_differ(n // 4, n // 2)
     assert certainly_differ(n // 2 * m, n * m)
     assert certainly_differ((n // 2 + 1) // 2, n // 4 + 1 + m)
+
+
+def test_cuts_of_one_axis_to_two_numbers_are_apart() -> None:
+    n, m = named("n"), named("m")
+    first, second = dims.minimum(n, 32), dims.minimum(n, 16)
+    for whole in (False, True):
+        assert cut_apart(first, second, whole=whole)
+        assert cut_apart(first, n - dims.maximum(n - 16, 0), whole=whole)
+        assert not cut_apart(first, n - dims.maximum(n - 32, 0), whole=whole)
+        assert cut_apart(first, n, whole=whole) == cut_apart(n, first, whole=whole) == whole
+        for left, right in (
+            *((first, first), (n, n), (first, 16), (32, 16), (first, dims.maximum(n - 32, 0))),
+            *((first, dims.minimum(m, 16)), (dims.minimum(n, m), first), (2 * first, second), (n - 1, n)),
+        ):
+            assert not cut_apart(left, right, whole=whole)
+            assert not cut_apart(right, left, whole=whole)
+
+
+@given(SIZES, SIZES, st.booleans())
+def test_cuts_are_apart_where_they_cut(left: Size, right: Size, whole: bool) -> None:
+    if cut_apart(left, right, whole=whole):
+        values = dict.fromkeys(NAMES, 12**5)
+        assert dims.evaluate(left, values) != dims.evaluate(right, values)
 
 
 @given(SIZES, st.integers(1, 5), st.integers(0, 5))

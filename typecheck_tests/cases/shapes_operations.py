@@ -2,10 +2,12 @@
 
 from math import prod
 
+import numpy as np
 from jaxtyping import Float, Int
 
 import moonxi as mx
 from moonxi import F32, NpArray
+from moonxi.losses import Logits, cross_entropy, mse
 
 type Host = NpArray[F32]
 
@@ -275,3 +277,48 @@ def right_picked() -> None:
         return scores.log_softmax(1).pick(labels)
 
     assert chosen(ones(2, 3), ones(2, 3).argmax(1)).shape == (2,)
+
+
+def wrong_labels_cut_shorter(
+    w: Float[Host, "784 10"], x: Float[Host, "batch 784"], labels: Int[mx.Labels[Host], " batch"]
+) -> Host:
+    logits = Logits(x[:32] @ w)
+    return cross_entropy(logits, labels[:16])  # E: [tensor-shape] labels (min(batch,16),)
+
+
+def right_labels_cut_shorter() -> None:
+    def loss(
+        w: Float[Host, "784 10"], x: Float[Host, "batch 784"], labels: Int[mx.Labels[Host], " batch"]
+    ) -> Float[Host, ""]:
+        alike = cross_entropy(Logits(x[:32] @ w), labels[:32])
+        return alike + cross_entropy(Logits(x[:32] @ w), labels[32:])  # of 64 samples these are as many
+
+    assert loss(ones(784, 10), ones(64, 784), mx.numpy().labels(np.arange(64) % 10)).shape == ()
+
+
+def wrong_labels_not_cut(
+    w: Float[Host, "784 10"], x: Float[Host, "batch 784"], labels: Int[mx.Labels[Host], " batch"]
+) -> Host:
+    logits = Logits(x[-32:] @ w)
+    return cross_entropy(logits, labels)  # E: [tensor-shape] labels (batch,)
+
+
+def right_labels_not_cut() -> None:
+    def loss(
+        w: Float[Host, "784 10"], x: Float[Host, "batch 784"], labels: Int[mx.Labels[Host], " batch"]
+    ) -> Float[Host, ""]:
+        return cross_entropy(Logits(x[-32:] @ w), labels[-32:])
+
+    assert loss(ones(784, 10), ones(64, 784), mx.numpy().labels(np.arange(64) % 10)).shape == ()
+
+
+def wrong_target_cut_shorter(x: Float[Host, " n"], y: Float[Host, " n"]) -> Host:
+    return mse(x[:32], y[:16])  # E: [tensor-shape] and (min(n,16),)
+
+
+def right_target_cut_shorter() -> None:
+    def fitted(curve: Float[Host, "512"], other: Float[Host, "256"], y: Float[Host, " time"]) -> Float[Host, ""]:
+        (time,) = y.shape
+        return mse(curve[:time], y) + mse(curve[:time] + other[:time], y)
+
+    assert fitted(ones(512), ones(256), ones(7)).shape == ()

@@ -1,7 +1,7 @@
 """What is known of sizes within one function, and which two sizes differ for certain."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import count
 
@@ -12,6 +12,8 @@ from moonxi.dims import (
     can_differ,
     is_clamped,
     is_rounded,
+    maximum,
+    minimum,
     provably_different,
     solve,
     substitute,
@@ -94,6 +96,25 @@ def certainly_differ(left: Size, right: Size) -> bool:
     return can_differ(left, right)
 
 
+def cut_apart(left: Size, right: Size, *, whole: bool) -> bool:
+    """Whether both are one axis cut to lengths that are written as numbers, as of ``x[:32]`` and ``y[:16]``: they are
+    equal only where neither cuts anything off. With ``whole`` one of them may be the axis itself."""
+    names = symbols(left) | symbols(right)
+    if len(names) != 1 or unknowns(left) or unknowns(right):
+        return False
+    axis = named(*names)
+    lengths = [_cut(axis, size) for size in (left, right) if not (whole and size == axis)]
+    return None not in lengths and len({*lengths}) == len(lengths) and left != right
+
+
+def _cut(axis: Size, size: Size) -> int | None:
+    """The number to which an axis is cut; None of another size."""
+    most = substitute(size, dict.fromkeys(symbols(axis), _LARGE))
+    if not isinstance(most, int) or most >= _LARGE:
+        return None
+    return most if size in (minimum(axis, most), axis - maximum(axis - most, 0)) else None
+
+
 class Equations:
     """The sizes that were unknown and have been found."""
 
@@ -140,10 +161,10 @@ class Equations:
         return tuple(map(self.size, shape))
 
     @contextmanager
-    def solving(self, *, equal: bool) -> Iterator[None]:
+    def solving(self, *, equal: bool, judge: Callable[[Size, Size], bool] = certainly_differ) -> Iterator[None]:
         """For rules; ``equal`` says of the one that it needs sizes equal, and does not broadcast them."""
         solver = self._differ if equal else self._are_apart
-        with shapes.solving(solver), shapes.judging(certainly_differ):
+        with shapes.solving(solver), shapes.judging(judge):
             yield
 
     def _differ(self, left: Size, right: Size) -> bool:

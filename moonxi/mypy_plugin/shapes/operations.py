@@ -7,7 +7,7 @@ from moonxi import shapes
 from moonxi.dims import Dim, Size, provably_different, unknowns
 from moonxi.errors import ShapeError
 from moonxi.losses import BinaryLogits, BinaryProbs, Logits, LogProbs, Probs
-from moonxi.mypy_plugin.shapes.equations import Equations
+from moonxi.mypy_plugin.shapes.equations import Equations, certainly_differ
 from moonxi.mypy_plugin.shapes.values import SCORES, TENSOR, UNKNOWN, Shaped, is_known
 from moonxi.shape_tensor import ShapeTensor
 from moonxi.traits import Labels, Mask
@@ -81,11 +81,17 @@ def _meet_inside(left: object, right: object, equations: Equations) -> None:
             shapes.differ(left.shape[-1], right.shape[-2])
 
 
-def guarded(run: Callable[[], object], equations: Equations, *, equal: bool) -> object:
+def guarded(
+    run: Callable[[], object],
+    equations: Equations,
+    *,
+    equal: bool,
+    judge: Callable[[Size, Size], bool] = certainly_differ,
+) -> object:
     """The result; what fails in another way than by its shapes is mypy's to report, or needs what is not known."""
     before = equations.known()
     try:
-        with equations.solving(equal=equal):
+        with equations.solving(equal=equal, judge=judge):
             result = run()
     except ShapeError:
         equations.forget(before)
