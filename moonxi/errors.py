@@ -61,5 +61,9 @@ class CompileError(MoonxiError, RuntimeError):
     """A step does what cannot be compiled, such as reading an element while it is traced."""
 
 
+class GraphLimitError(CompileError):
+    """A step needs another graph, and has as many as it may have: those that it has stay good."""
+
+
 class CompileWarning(UserWarning):
     """Something was to be compiled, cannot be, and runs eagerly."""

@@ -176,6 +176,8 @@ def exact(value: object) -> object:
     For Python 0.0 equals -0.0, 1 equals 1.0, and NaN is not equal to itself."""
     if isinstance(value, float):
         return float, value.hex()
+    if isinstance(value, np.generic):
+        return type(value), value.tobytes()
     if isinstance(value, tuple):
         return type(value), tuple(map(exact, value))
     if isinstance(value, Array):

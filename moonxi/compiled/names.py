@@ -26,6 +26,8 @@ class Names:
     attributes: frozenset[str]
     imports: frozenset[str]
     """Modules that are imported within."""
+    words: frozenset[str]
+    """Strings that could be names, as those for ``getattr`` and ``vars``."""
     chains: frozenset[tuple[str, ...]]
     """A variable and the attributes that are read of it one after the other, as far as they follow at once."""
 
@@ -50,7 +52,9 @@ def names_in(code: CodeType, /) -> Names:
     attributes: set[str] = set()
     imports: set[str] = set()
     chains: set[tuple[str, ...]] = set()
+    words: set[str] = set()
     for one in _codes(code):
+        words.update(word for word in one.co_consts if isinstance(word, str) and word.isidentifier())
         chain: tuple[str, ...] = ()
         for instruction in get_instructions(one):
             operation, name = instruction.opname, instruction.argval
@@ -67,7 +71,7 @@ def names_in(code: CodeType, /) -> Names:
                 read.add(name)
         if chain:
             chains.add(chain)
-    return Names(frozenset(read), frozenset(attributes), frozenset(imports), frozenset(chains))
+    return Names(frozenset(read), frozenset(attributes), frozenset(imports), frozenset(words), frozenset(chains))
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:

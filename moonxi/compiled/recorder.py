@@ -31,6 +31,14 @@ class Recorder:
         self._used_at: dict[int, Line] = {}
         self._gradients: set[int] = set()
         self._open = True
+        self.refusal: CompileError | None = None
+        """The first thing that was asked for and refused, which holds even if the step catches the error."""
+
+    def refused(self, message: str) -> CompileError:
+        """The error for something that no graph can give."""
+        error = CompileError(message)
+        self.refusal = self.refusal or error
+        return error
 
     def input(self, spec: Spec) -> int:
         """A new value that comes from outside."""

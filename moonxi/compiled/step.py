@@ -1,10 +1,12 @@
 """`compile`: a step that is traced once for each structure of its arguments, and replayed from then on."""
 
 import inspect
+import re
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import wraps
+from functools import partial, wraps
+from inspect import isasyncgenfunction, iscoroutinefunction, isgeneratorfunction
 from time import perf_counter
 from types import CodeType
 from typing import Final, cast
@@ -25,7 +27,7 @@ from moonxi.compiled.surroundings import Surroundings, function_of, surroundings
 from moonxi.compiled.traced import TracedTensor
 from moonxi.compiled.tracing import traced
 from moonxi.dtypes import DType
-from moonxi.errors import CompileError, OptionError
+from moonxi.errors import CompileError, GraphLimitError, OptionError
 from moonxi.key import Key
 from moonxi.thread_setting import ThreadSetting
 
@@ -81,7 +83,7 @@ class _Compiled:
                 if leaves is not None and program.surroundings.match():
                     program.replays += 1
                     return program.given(program.replay.run(leaves))
-            found, structure = flattened(arguments, "the arguments")
+            found, structure = self._flattened(arguments)
             tensors = [leaf for leaf in found.leaves if is_tensor(leaf)]
             if not any(isinstance(one, TracedTensor | Grad) for one in tensors):
                 return self._first_call(found, structure, tensors)
@@ -110,14 +112,28 @@ class _Compiled:
                 return program.given(program.replay.run_on(leaves, Ahead(*counts, places, key, keys)))
         return None
 
+    def _flattened(self, arguments: object) -> tuple[Found, Structure]:
+        try:
+            return flattened(arguments, "the arguments")
+        except CompileError as error:  # people know an argument by its name
+            names = dict(enumerate(self._names))
+            text = re.sub(r"the arguments\[1\]\['(\w+)'\]", r"argument \1", str(error))
+            known = partial(re.sub, r"the arguments\[0\]\[(\d+)\]")
+            raise CompileError(known(lambda at: f"argument {names.get(int(at[1]), int(at[1]) + 1)}", text)) from None
+
     def _first_call(self, found: Found, structure: Structure, tensors: list[object]) -> object:
         classes = list(dict.fromkeys(map(type, tensors)))
+        if not classes:
+            raise CompileError(
+                f"compile: {self._name}: there is no tensor among the arguments, from which all that a step gives is "
+                "computed; pass one, such as the model"
+            )
         if len(classes) != 1:
-            names = " and ".join(cls.__name__ for cls in classes) or "none"
+            names = " and ".join(cls.__name__ for cls in classes)
             raise CompileError(f"compile: the tensors among the arguments are {names}: they must be of one class")
         because = self._because(structure)
         if len(self._programs) == LIMIT:
-            raise CompileError(
+            raise GraphLimitError(
                 f"compile: {self._name}: {LIMIT} graphs, and these arguments need another one: {because}: shapes, "
                 "Python numbers and what the step reads from outside are parts of a graph; pass what changes from call "
                 "to call as a tensor, such as x.full((), lr), and give batches one size"
@@ -149,11 +165,15 @@ class _Compiled:
         if not self._programs:
             return "the first call"
         last = self._programs[0]
-        code = getattr(inspect.unwrap(self._function), "__code__", None)
-        names = code.co_varnames[: code.co_argcount] if isinstance(code, CodeType) else ()
-        if found := difference(last.structure, structure, names):
+        if found := difference(last.structure, structure, self._names):
             return found
         return f"{', '.join(last.surroundings.changed())} changed"
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        """Of the arguments by position."""
+        code = getattr(inspect.unwrap(self._function), "__code__", None)
+        return code.co_varnames[: code.co_argcount] if isinstance(code, CodeType) else ()
 
     @property
     def _name(self) -> str:
@@ -192,9 +212,14 @@ def compile[F: Callable[..., object]](step: F, /, *, without: tuple[Pass, ...] =
     among them, and what the function reads from outside, belong to the graph, and others make another one. ``without``
     names passes to leave out, to look for a fault. Raises `CompileError` at the call, for a step that reads elements,
     does something else when it is traced again, or needs too many graphs, and `OptionError` for a pass that is not
-    there, or something that cannot be called."""
+    there, or something that cannot be called, or gives its results piece by piece."""
     if not callable(step):
         raise OptionError(f"compile: {step!r}: expected a function, such as a training step or model.forward")
+    if any(kind(step) for kind in (iscoroutinefunction, isgeneratorfunction, isasyncgenfunction)):
+        raise OptionError(
+            f"compile: {step!r}: what this gives is computed piece by piece, after the call; expected a function that "
+            "returns its results"
+        )
     given: object = without
     unknown = [name for name in given if name not in PASSES] if isinstance(given, tuple) else [given]
     if unknown:

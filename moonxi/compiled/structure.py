@@ -6,19 +6,40 @@ like belong to the structure. What is one object in two places is one leaf, as a
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from enum import Enum
-from types import BuiltinFunctionType, FunctionType, GenericAlias, MethodType, UnionType
-from typing import TypeAliasType, TypeVar, override
+from inspect import signature
+from types import (
+    BuiltinFunctionType,
+    CodeType,
+    EllipsisType,
+    FunctionType,
+    GenericAlias,
+    MethodType,
+    NoneType,
+    NotImplementedType,
+    UnionType,
+)
+from typing import Final, TypeAliasType, TypeVar, override
+
+import numpy as np
 
 from moonxi.compiled.graph import Spec, exact
 from moonxi.errors import CompileError
 from moonxi.key import Key
 from moonxi.traits import Tensor
 
+
+@dataclass
+class _WithFactory:
+    made: list[int] = field(default_factory=list)
+
+
+_FACTORY = signature(_WithFactory).parameters["made"].default
+"""What stands in the signature of a dataclass for a default that is made anew each time."""
 _PLAIN = (
-    *(bool, int, float, complex, str, bytes, Enum, slice, range, frozenset),
-    *(type, FunctionType, BuiltinFunctionType),
+    *(NoneType, bool, int, float, complex, str, bytes, Enum, slice, range, frozenset, np.number, np.bool_),
+    *(type, FunctionType, BuiltinFunctionType, CodeType, EllipsisType, NotImplementedType, type(_FACTORY)),
     *(TypeAliasType, TypeVar, GenericAlias, UnionType),
 )
 _tensor_classes: dict[type, bool] = {}
@@ -149,10 +170,19 @@ def spec_of(tensor: object) -> Spec:
     return Spec(tensor.shape, tensor.dtype)  # type: ignore[attr-defined]  # a tensor has both
 
 
-def flattened(value: object, what: str, leaf: Callable[[object], bool] = is_tensor) -> tuple[Found, Structure]:
+_ADVICE: Final = (
+    "only tensors, keys, numbers, strings, functions, dataclasses, lists, tuples and dicts go in and out of a compiled "
+    "step; make it one of these"
+)
+
+
+def flattened(
+    value: object, what: str, leaf: Callable[[object], bool] = is_tensor, *, advice: str = _ADVICE
+) -> tuple[Found, Structure]:
     """The leaves and the structure of a value, which ``what`` names in messages; ``leaf`` tells the tensors.
 
-    Raises `CompileError` for an object that is neither looked into nor compared by its value."""
+    Raises `CompileError`, with the advice, for an object that is neither looked into nor compared by its value, and
+    for what holds itself."""
     found = Found([], [], [])
     numbers: dict[int, int] = {}
     again: dict[int, int] = {}
@@ -169,9 +199,9 @@ def flattened(value: object, what: str, leaf: Callable[[object], bool] = is_tens
             if number == len(found.leaves):
                 found.leaves.append(value)
             return KeyLeaf(number)
-        if value is None or isinstance(value, _PLAIN):
-            if isinstance(value, FunctionType | type):
-                found.functions.append(value)
+        if isinstance(value, _PLAIN) or type(value) is object:
+            # An enumeration or a kind of number of the user's has methods, which may read what they like.
+            found.functions.append(value if isinstance(value, FunctionType | type) else type(value))
             return Static(value)
         if is_dataclass(value):
             if id(value) in again:
@@ -185,15 +215,17 @@ def flattened(value: object, what: str, leaf: Callable[[object], bool] = is_tens
             names = _BOUND[type(value)]
             return Bound(type(value), names, tuple(visit(getattr(value, name), f"{path}.{name}") for name in names))
         if type(value) is list or isinstance(value, tuple):
+            found.functions.append(type(value))
             return Items(type(value), tuple(visit(one, f"{path}[{n}]") for n, one in enumerate(value)))
         if type(value) is dict:
             return Entries(tuple(value), tuple(visit(one, f"{path}[{key!r}]") for key, one in value.items()))
-        raise CompileError(
-            f"compile: {path} is of class {type(value).__name__}: only tensors, keys, numbers, strings, functions, "
-            "dataclasses, lists, tuples and dicts go in and out of a compiled step; make it one of these"
-        )
+        hint = "; of an array x.from_host(array) makes a tensor" if isinstance(value, np.ndarray) else ""
+        raise CompileError(f"compile: {path} is of class {type(value).__name__}: {advice}{hint}")
 
-    return found, visit(value, what)
+    try:
+        return found, visit(value, what)
+    except RecursionError:
+        raise CompileError(f"compile: {what}: something in there holds itself, or is nested too deeply") from None
 
 
 def attributes(record: object) -> tuple[str, ...]:

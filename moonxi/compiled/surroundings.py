@@ -6,14 +6,17 @@ anew. A tensor among them is refused, and so is an object that cannot be compare
 
 import builtins
 import inspect
+import operator
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, is_dataclass
 from enum import Enum
 from functools import cached_property, partial
-from types import FunctionType, MappingProxyType, MethodType, ModuleType
-from typing import cast
+from types import FunctionType, MappingProxyType, MethodType, ModuleType, NoneType
+from typing import Final, cast
+
+import numpy as np
 
 from moonxi.compiled.matching import Matcher, immutable, matcher
 from moonxi.compiled.names import Names, names_in
@@ -26,8 +29,15 @@ _OF_THE_PROCESS = (
     (os.environ, "the environment"),
     (os.getenv, "the environment"),
     (sys.argv, "the command line"),
+    (sys.modules, "the table of modules"),
 )
 """What no graph can be good for, as it is no part of the program."""
+
+_ADVICE: Final = (
+    "the step reads it from outside, and from call to call it has no value to compare; make it a frozen dataclass, or "
+    "pass what the step needs of it as an argument"
+)
+_DATA: Final = (NoneType, bytes, complex, list, dict, set, frozenset, np.ndarray, np.generic, Key)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +87,10 @@ def _comparing(places: Sequence[Place]) -> Callable[[], bool]:
         given = [f"a{number}_{argument}" for argument in range(len(place.arguments))]
         names |= dict(zip(given, place.arguments, strict=True))
         names |= {f"read{number}": place.function, f"seen{number}": place.seen}
-        terms.append(f"read{number}({', '.join(given)}) is seen{number}")
+        read = f"read{number}({', '.join(given)})"
+        if place.function is getattr and len(given) == 2 and str(place.arguments[1]).isidentifier():
+            read = f"{given[0]}.{place.arguments[1]}"  # which is sooner done
+        terms.append(f"{read} is seen{number}")
     exec(f"def are_same(): return {' and '.join(terms) or True}", names)
     return cast(Callable[[], bool], names["are_same"])  # it was written above
 
@@ -87,17 +100,12 @@ def surroundings_of(roots: list[object], brought: list[object]) -> Surroundings:
 
     Raises `CompileError` for what can be no part of a key."""
     found: dict[object, Place] = {}
-    may_show = False
-    seen: set[int] = set()
+    seen: dict[int, object] = {}
+    asked: set[str] = set()
     waiting = [*roots, *(one for value in brought for one in _leads_to(value))]
-    while waiting:
-        one = waiting.pop()
-        if id(one) in seen:
-            continue
-        seen.add(id(one))
-        may_show |= isinstance(one, FunctionType) and names_in(one.__code__).may_show
-        waiting.extend(_functions_within(one))
-        for name, place, (function, arguments) in _read_by(one):
+
+    def note(readings: Iterable[_Reading]) -> None:
+        for name, place, (function, arguments) in readings:
             if place in found:
                 continue
             value = function(*arguments)
@@ -107,6 +115,18 @@ def surroundings_of(roots: list[object], brought: list[object]) -> Surroundings:
             found[place] = Place(name, function, arguments, value if is_enough else None, is_enough, matcher(structure))
             for other in [*met.functions, value, *map(type, met.records)]:
                 waiting.extend(_leads_to(other))
+
+    while waiting:
+        one = waiting.pop()
+        if id(one) not in seen:
+            seen[id(one)] = one
+            if isinstance(one, FunctionType):
+                asked |= names_in(one.__code__).attributes | names_in(one.__code__).words
+            waiting.extend(_functions_within(one))
+            note(_read_by(one))
+        if not waiting:  # it is known what is asked for by now
+            note(reading for cls in [*seen.values()] for reading in _data_of(cls, asked))
+    may_show = any(isinstance(one, FunctionType) and names_in(one.__code__).may_show for one in seen.values())
     return Surroundings([*found.values()], may_show)
 
 
@@ -120,7 +140,7 @@ def _refuse_of_the_process(value: object, name: str) -> None:
 
 
 def _compared(value: object, name: str) -> tuple[Found, Structure]:
-    met, structure = flattened(value, name)
+    met, structure = flattened(value, name, advice=_ADVICE)
     if any(map(is_tensor, met.leaves)):
         raise CompileError(
             f"compile: {name} is or holds a tensor that the step reads from outside: a graph would keep the value that "
@@ -198,21 +218,43 @@ type _Reading = tuple[str, object, _Read]
 """A name for messages, something that only the same place has, and how to read it again: a function and arguments."""
 
 
-def _read_by(one: object) -> Iterator[_Reading]:
-    """What a function reads; of a class its settings and methods."""
-    for base in _users_bases(one):
+def _members_read(cls: object, wanted: Callable[[type, str, object], bool]) -> Iterator[_Reading]:
+    """What stands in a class and its bases under names of the user's, as far as it is wanted."""
+    for base in _users_bases(cls):
         for name in vars(base):
             member = _member(base, name)
-            if name.startswith("__") or _is_noted(base, name):
+            if name.startswith("__") or _is_noted(base, name) or not wanted(base, name, member):
                 continue
-            if _plain(member) and not isinstance(member, Enum):
-                plain = vars(base)[name] is member  # which is soonest read again
-                read: _Read = (vars(base).get, (name,)) if plain else (_member, (base, name))
-                yield f"{base.__name__}.{name}", (base, name), read
+            plain = vars(base)[name] is member  # which is soonest read again
+            read: _Read = (vars(base).get, (name,)) if plain else (_member, (base, name))
+            yield f"{base.__name__}.{name}", (base, name), read
+
+
+def _data_of(cls: object, asked: set[str]) -> Iterator[_Reading]:
+    """What in a class may be anything, a tensor too, and so is looked at only if something has its name."""
+    return _members_read(cls, lambda base, name, member: name in asked and _is_data(member, base))
+
+
+def _is_data(member: object, holder: object) -> bool:
+    if isinstance(member, Enum):  # an enumeration has its own members
+        return type(member) is not holder
+    return isinstance(member, _DATA) or is_tensor(member)
+
+
+def _read_by(one: object) -> Iterator[_Reading]:
+    """What a function reads; of a class its settings and methods."""
+    yield from _members_read(one, lambda base, name, member: _plain(member) and not isinstance(member, Enum))
     if not isinstance(one, FunctionType):
         return
     where = f"of {one.__qualname__}"
     names = names_in(one.__code__)
+    built_in = names.globals - one.__globals__.keys()
+    for function in sorted({"eval", "exec", "__import__"} & built_in):
+        raise CompileError(
+            f"compile: {one.__qualname__} calls {function}: what that reads cannot be looked up, and a replay would "
+            "not read it again; call it outside of the step"
+        )
+    yield f"the code {where}", (id(one), "code"), (getattr, (one, "__code__"))
     for module in sorted(filter(is_users_module, names.imports)):
         raise CompileError(
             f"compile: {one.__qualname__} imports {module or 'a module'}: a replay would not read it again; import it "
@@ -229,7 +271,10 @@ def _read_by(one: object) -> Iterator[_Reading]:
         yield f"defaults {where}", (id(one), "defaults"), (getattr, (one, "__defaults__"))
     if one.__kwdefaults__:
         yield f"keyword defaults {where}", (id(one), "keyword defaults"), (getattr, (one, "__kwdefaults__"))
-    for name in sorted(names.globals - vars(builtins).keys() | names.globals & one.__globals__.keys()):
+    read = built_in - vars(builtins).keys() | names.globals & one.__globals__.keys()
+    if "globals" in built_in:
+        read |= names.words & one.__globals__.keys()
+    for name in sorted(read):
         value = one.__globals__.get(name)
         if isinstance(value, ModuleType):
             yield from _read_of_module(value, name, names)
@@ -246,7 +291,7 @@ def _read_of_object(value: object, name: str, names: Names) -> Iterator[_Reading
         return
     for attribute in sorted({chain[0] for chain in names.chains_of(name) if not chain[0].startswith("__")}):
         member = getattr(value, attribute, None)
-        if member is None or (_plain(member) and not isinstance(member, FunctionType)):
+        if _is_data(member, value) or (_plain(member) and not isinstance(member, FunctionType)):
             yield f"{name}.{attribute}", (value, attribute), (getattr, (value, attribute, None))
 
 
@@ -257,8 +302,8 @@ def _read_of_module(module: ModuleType, name: str, names: Names) -> Iterator[_Re
     if module.__name__.partition(".")[0] in _FRAMEWORK:
         return
     chains = set(names.chains_of(name))
-    if names.hands_on(name):
-        chains |= {(one,) for one in names.attributes if _plain(vars(module).get(one))}
+    if names.hands_on(name) or ("__dict__",) in chains:
+        chains |= {(one,) for one in names.attributes | names.words if _plain(vars(module).get(one))}
     for chain in sorted(chains):
         holder, path = module, name
         for attribute in chain:
@@ -285,8 +330,8 @@ def function_of(step: Callable[..., object]) -> tuple[list[object], tuple[object
         return [inspect.unwrap(step.__func__)], (step.__self__,), step.__func__
     if isinstance(step, partial):
         roots, bound, function = function_of(step.func)
-        if step.keywords:
-            raise CompileError("compile: partial(..., name=value): give the arguments by position, or write a function")
+        if step.keywords:  # which names at the call may take the place of: it is an argument itself
+            return roots, (step,), operator.call
         return roots, (*bound, *step.args), function
     if isinstance(step, FunctionType):
         return [inspect.unwrap(step)], (), step

@@ -47,7 +47,7 @@ class TracedTensor(DerivedImage["TracedTensor"]):
             raise AttributeError(f"{backend.__name__!r} object has no attribute {name!r}")
         if name.startswith("__"):
             raise self._refused("NumPy", "NumPy's own functions cannot be recorded; use operations of the tensor")
-        raise CompileError(
+        raise self.recorder.refused(
             f"{name}: at {users_line()}: {backend.__name__} has it and other tensor classes have not: a compiled step "
             "is made of the operations that all have; do this outside of the step"
         )
@@ -80,7 +80,7 @@ class TracedTensor(DerivedImage["TracedTensor"]):
     # -- what would need elements -----------------------------------------------------------------------------------
 
     def _refused(self, what: str, advice: str) -> CompileError:
-        return CompileError(
+        return self.recorder.refused(
             f"{what}: {self!r} ({self.recorder.made_at(self.number)}): at {users_line()} the step needs the elements, "
             f"and while it is traced there are none: {advice}"
         )
@@ -165,13 +165,15 @@ class TracedKey(Key):  # pyrefly: ignore[bad-class-definition]  # the slots=True
 
     def __getattr__(self, name: str) -> NoReturn:
         # The words of the key, for these slots stay empty.
-        raise CompileError(
+        raise self.recorder.refused(
             f"Key.{name}: {self!r}: at {users_line()}: a key that is traced has no value; fold it, split it or draw "
             "from it"
         )
 
     @override
     def __eq__(self, other: object, /) -> bool:
-        raise CompileError(f"Key ==: {self!r}: at {users_line()}: a key that is traced has no value to compare")
+        raise self.recorder.refused(
+            f"Key ==: {self!r}: at {users_line()}: a key that is traced has no value to compare"
+        )
 
     __hash__ = object.__hash__

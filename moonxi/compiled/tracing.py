@@ -68,6 +68,8 @@ def _once(
     _, before = flattened((positional, named), "the arguments")
     with without_effects() if watch else nullcontext():
         result = step(*positional, **named)
+    if recorder.refusal is not None:  # and the step has gone on all the same, in another way than it would eagerly
+        raise recorder.refusal
     _, after = flattened((positional, named), "the arguments")
     if before != after:
         raise CompileError(

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from math import nan, prod
 from typing import NoReturn, overload
 
+import numpy as np
+
 from moonxi.dims import extrema
 from moonxi.dims.bounds import is_positive_divisor
 from moonxi.dims.division import floor_div, remainder
@@ -142,6 +144,8 @@ def polynomial_of(size: Size) -> Polynomial:
     if isinstance(size, int):
         return Polynomial.of_int(int(size))  # not a number that stands for a size: it would stay in what is remembered
     other: object = size
+    if isinstance(other, np.integer):
+        return Polynomial.of_int(int(other))
     if not isinstance(other, Dim):
         raise OperandError(f"size {other!r}: expected a whole number")
     return size.polynomial

@@ -7,7 +7,7 @@ from typing import Any, Final, override
 from moonxi.autodiff import Grad
 from moonxi.autodiff.lift import constants_beside
 from moonxi.compiled import CompileReport, compile, compile_report
-from moonxi.errors import CompileWarning
+from moonxi.errors import CompileWarning, GraphLimitError
 from moonxi.nn import Eval, Train
 from moonxi.nn.differentiate import in_narrow_passes
 from moonxi.nn.loss_function import called
@@ -23,7 +23,8 @@ class Steps:
     """The functions of a trainer: an update, gradients alone, an evaluation, and predictions.
 
     Compiled they stay as long as that works: where one cannot be compiled, all run eagerly from then on, and a
-    `CompileWarning` says why. That model, loss, optimizer and batches fit was checked where the trainer was made."""
+    `CompileWarning` says why. Where one would need too many graphs, calls that fit those that it has are compiled, and
+    the others eager. That model, loss, optimizer and batches fit was checked where the trainer was made."""
 
     def __init__(
         self,
@@ -99,10 +100,10 @@ class Steps:
     def _chosen(self, name: str, function: Callable[..., Any], *, alone: bool = False) -> Callable[..., Any]:
         """The function, compiled at its first call if it is to be, with itself to fall back on."""
         made: Callable[..., Any] | None = None
-        works = True
+        works, is_full = True, False
 
         def run(*arguments: Any) -> Any:
-            nonlocal made, works
+            nonlocal made, works, is_full
             if not works or not (alone or self._compiled):
                 return function(*arguments)
             if made is None:
@@ -110,6 +111,15 @@ class Steps:
                 self._made[name] = made
             try:
                 return made(*arguments)
+            except GraphLimitError as error:
+                if not is_full:
+                    is_full = True
+                    warnings.warn(
+                        f"Trainer(compile=True): {name}: calls that need another graph run eagerly: {error}",
+                        CompileWarning,
+                        stacklevel=2,
+                    )
+                return function(*arguments)
             except Exception as error:
                 reason = f"{type(error).__name__}: {error}"
             result = function(*arguments)  # a mistake of the user's is raised here, as it would be eagerly

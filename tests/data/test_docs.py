@@ -12,7 +12,7 @@ BLOCKS: list[tuple[str, str]] = re.findall(r"^```(\w+)\n(.*?)^```$", PAGE, re.MU
 
 
 def test_the_programs_print_what_the_page_says(tmp_path: Path) -> None:
-    assert [language for language, _ in BLOCKS] == ["python", "console"] * 8
+    assert [language for language, _ in BLOCKS] == ["python", "console"] * 9
     program = "\n".join(text for language, text in BLOCKS if language == "python")
     done = subprocess.run(
         [sys.executable, "-c", program], env=environment(), cwd=tmp_path, capture_output=True, text=True, check=False
