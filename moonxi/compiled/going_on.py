@@ -71,9 +71,9 @@ class GoingOn:
         found = search.visit(self._structure, arguments)
         self._kept = self._outputs = ()
         if search.numbers and not _repeats(found):
-            self._goes_on = matcher_going_on(found)
             self._parts = _picking(search.paths)
             self._numbers = _picking([f"[{number}]" for number in search.numbers])
+            self._goes_on = matcher_going_on(found)  # last: an interrupt before leaves nothing that is half there
 
 
 class _Search:

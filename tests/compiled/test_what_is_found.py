@@ -224,7 +224,7 @@ def test_a_partial_with_names_is_compiled(monkeypatch: pytest.MonkeyPatch) -> No
 def test_numbers_of_numpy_and_ellipses_are_values() -> None:
     compiled = made(lambda x, size, at: x.reshape((size, -1))[at])
     for size in (np.int64(1), np.int32(2)):
-        assert compiled(X, size, (..., 0)).shape == (size,)
+        assert compiled(X, size, (..., 0)).shape == (int(size),)
     nan = made(lambda x, value: x)
     for _ in range(3):
         nan(X, np.float32("nan"))
