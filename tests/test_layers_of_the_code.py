@@ -19,7 +19,7 @@ LAYERS = (
         *("collecting", "computing", "dtypes", "formulas", "identity", "json_fields", "key", "norms", "pooled_sums"),
         *("recording", "shapes", "thread_setting", "turned", "uploading", "waves", "whole_file"),
     },
-    {"traits"},
+    {"traits", "pooled_sums", "turned"},
     {"backends.numpy", "backends.cupy", "autodiff", "shape_tensor", "profiled", "fusion"},
     {"linalg", "nn", "losses", "optim"},
     {"metrics"},
