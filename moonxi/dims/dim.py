@@ -2,9 +2,8 @@
 
 from dataclasses import dataclass
 from math import nan, prod
+from numbers import Integral
 from typing import NoReturn, overload
-
-import numpy as np
 
 from moonxi.dims import extrema
 from moonxi.dims.bounds import is_positive_divisor
@@ -144,7 +143,7 @@ def polynomial_of(size: Size) -> Polynomial:
     if isinstance(size, int):
         return Polynomial.of_int(int(size))  # not a number that stands for a size: it would stay in what is remembered
     other: object = size
-    if isinstance(other, np.integer):
+    if isinstance(other, Integral):  # of NumPy
         return Polynomial.of_int(int(other))
     if not isinstance(other, Dim):
         raise OperandError(f"size {other!r}: expected a whole number")
