@@ -73,10 +73,11 @@ def _is_known(node: Node, first: Spec, others: Sequence[Spec]) -> bool:
         return [size for size in shape if size != 1] == [size for size in others[-1].shape if size != 1]
     if len(shape) > 2 or first.dtype is I64:
         return False
-    if operation in ("sum", "max"):
-        whole = prod(others[-1].shape) == 1
+    if operation == "sum" and prod(others[-1].shape) == 1:
+        return True
+    if operation in ("sum", "max"):  # of rows, and sums of columns too
         kept = kept_axes(node, len(shape))
-        return whole if operation == "sum" and whole else len(shape) == 2 and kept in ((0,), (1,)[operation == "max" :])
+        return len(shape) == 2 and (kept == (0,) or (operation == "sum" and kept == (1,)))
     if operation == "matmul":
         right = others[0].shape
         return len(shape) == len(right) == 2 and prod(shape) * right[1] <= PRODUCTS

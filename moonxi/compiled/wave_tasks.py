@@ -224,7 +224,7 @@ class Planner:
 
     def _reduction(self, node: Node) -> None:
         x, result = node.inputs[0], node.results[0]
-        if self._count(result) == 1:
+        if self._count(result) == 1 and node.operation == "sum":
             self._total(x, result)
         elif kept_axes(node, len(self._shape(x))) == (0,):
             self._of_rows(node.operation, (x,), result)

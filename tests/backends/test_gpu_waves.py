@@ -175,6 +175,24 @@ def test_random_programs(name: str) -> None:
 
 
 @pytest.mark.gpu
+@pytest.mark.parametrize("axes", [None, 0, 1, (0, 1)])
+@pytest.mark.parametrize("shape", [(1, 33), (33, 1), (1, 1), (2, 3)])
+def test_a_sum_is_no_largest_whatever_is_left_of_them(shape: tuple[int, int], axes: Any) -> None:
+    like = gpu_or_skip(F64)()
+
+    def step(x: Any, y: Any) -> Any:
+        largest = (x.max(axes), y.min(axes, keepdims=True))
+        return *largest, x.sum(axes), largest[0] * 2.0 + 1.0, x.softmax(1).max(axes), y.softmax(1)
+
+    x, y = (like.normal(shape, key) for key in mx.Key(0).split())
+    graph, inputs = graph_of(step, x, y)
+    assert waves_of(graph)
+    for mine, theirs in zip(interpreted(graph, inputs), step(x, y), strict=True):
+        found: Any = mine
+        np.testing.assert_allclose(found.to_host(), theirs.to_host(), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.gpu
 def test_more_arrays_than_a_kernel_has_room_for() -> None:
     like = gpu_or_skip(F32)()
 
