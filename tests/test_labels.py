@@ -72,6 +72,18 @@ def test_a_part_of_labels_and_of_a_mask_is_selected_as_of_a_tensor[T: MlpTensor]
         assert labels[index].shape == mask[index].shape == array[index].shape
 
 
+@every_like
+def test_labels_and_a_mask_are_reshaped_and_permuted_as_a_tensor_is[T: MlpTensor](like: T) -> None:
+    array = np.arange(12).reshape(3, 4)
+    mask, labels = masks(like, array % 5), like.labels(array)
+    for held, truth in ((mask, array % 5 > 0), (labels, array)):
+        np.testing.assert_array_equal(held.reshape((2, -1)).to_host(), truth.reshape(2, -1))
+        np.testing.assert_array_equal(held.permute((1, 0)).to_host(), truth.T)
+    x = like.from_host(np.ones((3, 2, 4)))
+    along = x.where(mask.reshape((3, 1, 4)), 0.0)
+    np.testing.assert_array_equal(along.to_host(), np.broadcast_to((array % 5 > 0)[:, None], (3, 2, 4)))
+
+
 def test_labels_and_masks_move_to_another_interpreter_by_map() -> None:
     plain = numpy().from_host(np.array([[1.0, 3.0], [5.0, 2.0]]))
     labels, mask = plain.argmax(1), plain > 2.0

@@ -154,6 +154,14 @@ class Mask[T: Carrier]:
         """One where the mask is and zero elsewhere, with the element type of ``like``."""
         return like.full(self.shape, 1.0).where(self, 0.0)
 
+    def reshape(self, shape: "Shape", /) -> "Mask[T]":
+        """The same booleans in row-major order in another shape."""
+        return self._wrap(self.carrier.reshape(shape))
+
+    def permute(self, axes: tuple[int, ...], /) -> "Mask[T]":
+        """Axis ``i`` of the result is axis ``axes[i]`` of this one."""
+        return self._wrap(self.carrier.permute(axes))
+
     def __getitem__(self, index: "Index", /) -> "Mask[T]":
         """A part, selected as in ``Tensor.__getitem__``."""
         return self._wrap(self.carrier[index])

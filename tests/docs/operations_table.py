@@ -14,7 +14,7 @@ from moonxi.backends.cupy import GpuTensor
 from moonxi.backends.numpy import NpArray
 from moonxi.profiled import ImageProfiled
 from moonxi.shape_tensor import ShapeTensor
-from moonxi.traits import BlasTensor, ImageTensor, Tensor
+from moonxi.traits import BlasTensor, ImageTensor, Labels, Mask, Tensor
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "operations.md"
 TRAITS: Final[tuple[type, ...]] = (Tensor, BlasTensor, ImageTensor)
@@ -51,6 +51,16 @@ OPERATORS: Final = {
     "__ge__": "x >= y",
     "__matmul__": "x @ y",
 }
+HELD: Final = """## Labels and masks
+
+`Labels[T]` are class indices, from `like.labels(array)` or `x.argmax(axis)`; a `Mask[T]` is yes or no, from comparisons
+such as `x > 0`. They go along with a tensor and are not to be computed with. Both have these members, or one of them:
+
+| operation | what | Labels | Mask |
+|---|---|---|---|
+"""
+SHOWN: Final = ("__invert__", "__and__", "__or__", "__getitem__", "__iter__")
+"""Operators of labels and masks; others are refused with advice."""
 """How those are written that have no other description."""
 
 
@@ -70,6 +80,19 @@ def meaning(trait: type, member: str) -> str:
     return re.split(r"(?<=\.)\s", text)[0].rstrip(".").replace("|", "\\|").replace("``", "`")
 
 
+def held() -> str:
+    """What labels and masks have."""
+    members = dict.fromkeys(name for cls in (Labels, Mask) for name in vars(cls))
+    rows = []
+    for name in members:
+        homes = [cls for cls in (Labels, Mask) if name in vars(cls)]
+        if (name.startswith("_") and name not in SHOWN) or name == "carrier":
+            continue
+        has = " | ".join("yes" if cls in homes else "no" for cls in (Labels, Mask))
+        rows.append(f"| `{name}` | {meaning(homes[0], name)} | {has} |\n")
+    return HELD + "".join(rows)
+
+
 def page() -> str:
     """The text of the page."""
     parts = [HEAD]
@@ -81,7 +104,7 @@ def page() -> str:
         ]
         head = f"| operation | what | {' | '.join(INTERPRETERS)} |\n|---|---|{'---|' * len(INTERPRETERS)}"
         parts.append(f"## {trait.__name__}\n\n{head}\n" + "\n".join(rows) + "\n")
-    return "\n".join(parts)
+    return "\n".join([*parts, held()])
 
 
 if __name__ == "__main__":
