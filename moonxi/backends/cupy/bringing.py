@@ -42,12 +42,15 @@ class Bringing:
     def bring(self, inputs: Sequence[object], *, but: Sequence[int] = ()) -> None:
         """Copy what does not lie there already; ``but`` are numbers of inputs that are not needed."""
         pieces, needed = self._pieces, bool(self._keys)
+        came: list[tuple[int, _Reference]] = []
         for place, (number, slot) in enumerate(self.slots):
             x: DeviceArray = inputs[number].data  # type: ignore[attr-defined]  # a tensor
             at, bytes = _FIRST + 3 * place, 0
             if self._there[place]() is not x and number not in but:
                 # What a recording has lent is the same array with other elements after its next run.
-                self._there[place] = _nothing if isinstance(x.owner, Lender) else ref(x)
+                self._there[place] = _nothing  # until it is there, whatever interrupts
+                if not isinstance(x.owner, Lender):
+                    came.append((place, ref(x)))
                 if place < PIECES and slot.lies_alike(x):
                     pieces[at], bytes, needed = x.pointer, slot.bytes, True
                 else:
@@ -62,6 +65,8 @@ class Bringing:
                 self._space.device.write(np.asarray(words), self.words.ptr)
         if needed:
             self._launch("bring", self._blocks, (256, 1), pieces.tobytes())
+        for place, there in came:
+            self._there[place] = there
 
 
 def words_of_all(calls: Sequence[Sequence[object]], keys: Sequence[int]) -> "array[int]":

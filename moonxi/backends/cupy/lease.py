@@ -102,12 +102,14 @@ class Rows:
 class Lease(Lender):
     """The owner of all arrays that one call has given out."""
 
-    __slots__ = ("_own", "_slots", "_views", "has_moved")
+    __slots__ = ("_moved", "_own", "_slots", "_views", "has_moved")
 
     def __init__(self, slots: Sequence[Slot]) -> None:
         self._slots = slots  # and with them the memory
         self.has_moved = False
         """Whether an array has memory of its own by now."""
+        self._moved: dict[int, MemoryPointer] = {}
+        """Copies of slots to which arrays are being moved."""
         self._own: list[ref[DeviceArray]] = []
         self._views: list[ref[DeviceArray]] = []
 
@@ -151,20 +153,22 @@ class Lease(Lender):
 
     def _move(self, held: Sequence[DeviceArray]) -> None:
         self.has_moved = True
-        moved: dict[int, MemoryPointer] = {}
         for array in held:
-            if array.owner is not self:  # it was moved before
-                continue
-            place, slot = next(
+            found = [
                 (place, slot)
                 for place, slot in enumerate(self._slots)
                 if slot.array.pointer <= array.pointer < _end(slot)
-            )
-            if place not in moved:
-                moved[place] = slot.space.device.allocate(slot.bytes)
-                slot.space.device.duplicate(slot.array.pointer, moved[place].ptr, slot.bytes)
-            array.pointer += moved[place].ptr - slot.array.pointer
-            array.owner = moved[place]
+            ]
+            if not found:  # it was moved before
+                continue
+            place, slot = found[0]
+            if place not in self._moved:
+                memory = slot.space.device.allocate(slot.bytes)
+                slot.space.device.duplicate(slot.array.pointer, memory.ptr, slot.bytes)
+                self._moved[place] = memory
+            array.owner = self._moved[place]  # the pointer last: it tells what is done, if an interrupt comes here
+            array.pointer += self._moved[place].ptr - slot.array.pointer
+        self._moved.clear()
 
 
 class Given:
@@ -179,7 +183,7 @@ class Given:
         self.tensors: list[object] = []
         """What was given out last, one for each slot; of some nobody may have any more."""
         self._all: list[object] = []
-        """The lease, the tensors and the arrays."""
+        """The lease, the tensors and the arrays; none while they are exchanged, which an interrupt may leave so."""
         self._images = [place for place, slot in enumerate(slots) if len(slot.array.shape) == 4]
         """The places of arrays of which operations keep something: see `DeviceArray.last` and `DeviceArray.kept`."""
         self._alone = 0
@@ -188,20 +192,25 @@ class Given:
     @property
     def stays(self) -> bool:
         """Whether all of them lie in the slots."""
-        return self._lease is not None and not self._lease.has_moved
+        return self._lease is not None and bool(self._all) and not self._lease.has_moved
 
     def take_back(self) -> None:
         """The graph is going to write there: whoever holds an array from now on has it in other memory."""
-        if self._lease is None or (not self._lease.has_moved and sum(map(getrefcount, self._all)) <= self._alone):
+        if self._lease is None:
             return
-        of_lease, *others = map(getrefcount, self._all)
+        others, has_views = [], True
+        if self._all and not self._lease.has_moved:
+            if sum(map(getrefcount, self._all)) <= self._alone:
+                return
+            of_lease, *others = map(getrefcount, self._all)
+            has_views = of_lease > _ALONE.lease + len(self._slots)
         count = len(self._slots)
-        if self._lease.has_moved or of_lease > _ALONE.lease + count:  # else there are no views
-            lease, self._lease = self._lease, None
-            self._all, self._arrays, self.tensors = [], [], []  # so that what nobody else holds is gone
-            lease.end()
-            return
         self._all = []
+        if has_views:
+            self._arrays, self.tensors = [], []  # so that what nobody else holds is gone
+            self._lease.end()
+            self._lease = None
+            return
         for place, (tensor, array) in enumerate(zip(others[:count], others[count:], strict=True)):
             if tensor > _ALONE.tensor or array > _ALONE.array:
                 self._arrays[place] = self._lease.another(place, self._arrays[place])

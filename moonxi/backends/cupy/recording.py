@@ -79,10 +79,15 @@ class CudaRecording:
         if self._is_refused:
             return None
         if not self._graphs:
+            first = self._first
             try:
                 self._record(inputs)
-            except Exception as error:
-                self._graphs, self._given, self._is_refused, self._branches = [], [], True, None
+            except BaseException as error:
+                self._graphs, self._given, self._branches = [], [], None
+                if not isinstance(error, Exception):  # an interrupt: the next call records
+                    self._first = first
+                    raise
+                self._is_refused = True
                 warnings.warn(
                     f"compile: the step cannot be captured as a CUDA graph, and runs operation by operation: {error}",
                     stacklevel=2,
