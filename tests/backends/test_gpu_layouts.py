@@ -59,7 +59,7 @@ def test_nothing_is_turned_around_within_a_step(monkeypatch: pytest.MonkeyPatch)
         return (*optimizer.update(model, gradients, state), value)
 
     moved: list[tuple[int, ...]] = []
-    captures: list[int] = []
+    captures: list[list[tuple[int, ...]]] = []
     copy, captured = Space.copy, CudaRecording._work
 
     def noted(self: Space, x: DeviceArray, out: DeviceArray) -> None:
@@ -70,8 +70,7 @@ def test_nothing_is_turned_around_within_a_step(monkeypatch: pytest.MonkeyPatch)
     def within(self: CudaRecording, *arguments: Any) -> Any:
         moved.clear()
         found = captured(self, *arguments)
-        captures.append(len(moved))
-        assert not moved
+        captures.append(list(moved))
         return found
 
     monkeypatch.setattr(Space, "copy", noted)
@@ -81,4 +80,6 @@ def test_nothing_is_turned_around_within_a_step(monkeypatch: pytest.MonkeyPatch)
     for number in range(3):
         batch = mx.Labelled(gpu.normal((4, 3, 16, 16), mx.Key(number)), gpu.labels(np.arange(4)))
         model, state, _ = compiled(model, state, batch)
-    assert captures == [0, 0, 0]  # once to warm up, and a graph for each set of memory
+    # Images of few channels come as they lie, and are turned where trying shows that cuDNN should take them as such.
+    assert {*captures[0]} <= {(4, 3, 16, 16)}
+    assert captures == [captures[0]] * 3  # once to warm up, and a graph for each set of memory
