@@ -185,6 +185,43 @@ def test_a_target_is_like_the_result(check: Check) -> None:
     )
 
 
+PAIR = """
+@dataclass(frozen=True)
+class Points[T: mx.Tensor]:
+    x: T
+    y: T
+
+@dataclass(frozen=True)
+class Spread[T: mx.MlpTensor](nn.Module[T]):
+    a: Float[T, "5 2"]
+
+    def forward(self, x: Float[T, "n 5"]) -> tuple[Float[T, "n 1"], Float[T, "n {width}"]]:
+        y = x @ self.a
+        return y[:, :1], y[:, {first}:]
+
+def loss[T: mx.MlpTensor](model: Spread[T], points: Points[T]) -> T:
+    mean, spread = model.forward(points.x)
+    return mse(mean, points.y{cut}) + {other}
+"""
+
+
+@pytest.mark.parametrize(
+    ("width", "first", "cut", "other", "error"),
+    [
+        (1, 1, "", "spread.mean()", None),
+        (1, 1, "[1:]", "spread.mean()", "17: mse"),
+        (2, 0, "", "spread.mean()", None),
+        (2, 0, "", "mean.sum(3)", "17: sum: "),
+    ],
+)
+def test_a_target_is_like_one_of_several_results(  # of two shapes either will do
+    width: int, first: int, cut: str, other: str, error: str | None, check: Check
+) -> None:
+    status, lines = check(PAIR.format(width=width, first=first, cut=cut, other=other))
+    assert status == (error is not None)
+    assert lines[0].startswith(error or "0 errors")
+
+
 def test_numbers_that_an_init_asks_for_can_be_any(check: Check) -> None:
     status, lines = check(
         """

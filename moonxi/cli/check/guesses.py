@@ -1,7 +1,8 @@
 """Shapes for a batch whose annotation states none: those that the model takes, and what goes with them."""
 
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from inspect import signature
 
 from moonxi.cli.check.annotations import flattened, stated
@@ -28,7 +29,8 @@ class ForModel:
     """Whether more was asked for than the annotations of the layer say."""
     _given: bool = False
     _input: Shape | None = None
-    _result: Shape | None = None
+    _results: Sequence[Shape] = ()
+    """The different shapes of what it gives: a target may go with any of them."""
 
     def __post_init__(self) -> None:
         with suppress(Unmade):
@@ -40,14 +42,17 @@ class ForModel:
             self._given = True
             return self._input
         self.unsure = True
-        return (self._result or self._input, self._input, self._input[:1])[self.guess]
+        if len(self._results) >= COUNT:
+            return None
+        return (*(self._results or [self._input]), self._input, self._input[:1])[self.guess]
 
     def labels(self) -> Shape | None:
         """The shape of labels."""
         if self._input is None:
             return None
         self.unsure = True
-        return (self._input[:1], self._result[:-1] if self._result else self._input[:1], self._input[:1])[self.guess]
+        scores = self._results[0] if len(self._results) == 1 else self._input[:2]
+        return (self._input[:1], scores[:-1], self._input[:1])[self.guess]
 
     def _run(self) -> None:
         """Find out what the layer takes and gives."""
@@ -69,7 +74,20 @@ class ForModel:
                 self._input = value.shape
                 break
         try:
-            shape = getattr(forward(*arguments), "shape", None)
+            self._results = list(dict.fromkeys(_shapes(forward(*arguments))))
         except Exception:  # it is told where the layer itself is checked
             return
-        self._result = shape if isinstance(shape, tuple) else None
+
+
+def _shapes(value: object) -> Iterator[Shape]:
+    """Those of the tensors of a result, which may be several."""
+    shape = getattr(value, "shape", None)
+    if isinstance(shape, tuple):
+        yield shape
+    elif isinstance(value, Mapping):
+        yield from _shapes(tuple(value.values()))
+    elif isinstance(value, tuple | list):
+        for one in value:
+            yield from _shapes(one)
+    elif is_dataclass(value) and not isinstance(value, type):
+        yield from _shapes([getattr(value, one.name) for one in fields(value)])
