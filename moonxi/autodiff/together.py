@@ -20,7 +20,8 @@ class Together[T]:
         found = self._found[number] if gradient is self._gradient else None
         if found is None:
             every = self._compute(gradient)
-            self._gradient, self._found, self._left = gradient, list(every), len(every)
+            self._gradient, self._left = gradient, len(every)
+            self._found = [*every]
             found = every[number]
         self._found[number] = None
         self._left -= 1

@@ -133,12 +133,13 @@ def _look(value: object) -> object:
 
 
 def _found_look(value: object) -> Callable[[object], object]:
+    cls = value.__class__
     look = _look_of_sequence if isinstance(value, list | tuple) else _look_of_other
     if value is None or is_dataclass(value):
         look = _look_of_record if hasattr(value, "shape") or hasattr(value, "dtype") else _class_of
     elif isinstance(value, Tensor):
         look = _look_of_tensor
-    _looks[value.__class__] = look
+    _looks[cls] = look
     return look
 
 

@@ -5,7 +5,6 @@ A bias before a batch norm has this sum for its gradient. It is 0 if the mean is
 gradient, and all that is computed from it, are arrays like any other.
 """
 
-from typing import override
 from weakref import ref
 
 from moonxi.backends.cupy import cublas
@@ -31,7 +30,6 @@ class Centred(DeviceArray):
 
     __slots__ = ()
 
-    @override
     def __init__(self, x: DeviceArray) -> None:
         super().__init__(x.owner, x.pointer, x.shape, x.strides, x.itemsize, x.count, x.dense)
 

@@ -5,7 +5,8 @@ rules in `moonxi.shapes` before anything is launched.
 """
 
 from collections.abc import Callable
-from typing import Final, Self, override
+from operator import attrgetter
+from typing import TYPE_CHECKING, Final, Self, override
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,12 +27,19 @@ _SHOWN: Final = 20
 class CudaTensor[D: Floating](DerivedTensor["CudaTensor[D]"]):
     """Elements in device memory that nobody changes. Results are ``type(self)(array, space)``: a subclass stays."""
 
-    __slots__ = ("data", "shape", "space")
+    __slots__ = ("data", "space")
 
     def __init__(self, data: DeviceArray, space: Space, /) -> None:
         self.data = data
         self.space = space
-        self.shape: Shape = data.shape  # no property, for everybody asks for it
+
+    if TYPE_CHECKING:
+
+        @property
+        @override
+        def shape(self) -> Shape: ...
+    else:
+        shape = property(attrgetter("data.shape"))  # without a call of Python, for everybody asks for it
 
     @override
     def __reduce__(self) -> tuple[Callable[..., Self], tuple[object, ...]]:
