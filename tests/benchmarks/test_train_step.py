@@ -4,6 +4,7 @@ import json
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,18 +15,24 @@ from moonxi.dtypes import F32
 from tests.backends.on_gpu import ON_HOST, gpu_or_skip
 
 
-@pytest.mark.gpu
-def test_every_system_of_moonxi_trains_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    gpu_or_skip(F32)()
+def measured(folder: Path, monkeypatch: pytest.MonkeyPatch, *options: str) -> list[dict[str, Any]]:
+    """The rows that the program writes for the MLP."""
     if ON_HOST:
         monkeypatch.setattr(train_step, "synchronize", lambda value=None: None)
         monkeypatch.setattr(train_step, "versions", dict)
-    file = tmp_path / "steps.json"
-    own = [name for name in train_step.SYSTEMS if name.startswith("moonxi")]
-    given = ["--workloads", "mlp 64", "--precisions", "fp32", "--rounds", "2", "--json", str(file)]
-    monkeypatch.setattr(sys, "argv", ["train_step", *given, "--systems", *own])
+    file = folder / "steps.json"
+    given = ["--workloads", "mlp 64", "--precisions", "fp32", *options, "--json", str(file)]
+    monkeypatch.setattr(sys, "argv", ["train_step", *given])
     train_step.main()
-    rows = {row["system"]: row for row in json.loads(file.read_text())["rows"]}
+    rows: list[dict[str, Any]] = json.loads(file.read_text())["rows"]
+    return rows
+
+
+@pytest.mark.gpu
+def test_every_system_of_moonxi_trains_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gpu_or_skip(F32)()
+    own = [name for name in train_step.SYSTEMS if name.startswith("moonxi")]
+    rows = {row["system"]: row for row in measured(tmp_path, monkeypatch, "--rounds", "2", "--systems", *own)}
     assert set(rows) == set(own)
     first = rows["moonxi eager"]["losses"]
     for name in "moonxi replay", "moonxi compiled":
@@ -51,15 +58,8 @@ def test_many_steps_at_a_call_have_the_losses_of_single_ones(
 @pytest.mark.gpu
 def test_steps_without_each_pass_train_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     gpu_or_skip(F32)()
-    if ON_HOST:
-        monkeypatch.setattr(train_step, "synchronize", lambda value=None: None)
-        monkeypatch.setattr(train_step, "versions", dict)
-    file = tmp_path / "steps.json"
     monkeypatch.setitem(train_step.COUNTS, "mlp 64", 2)
-    given = ["--workloads", "mlp 64", "--precisions", "fp32", "--rounds", "1", "--passes", "--json", str(file)]
-    monkeypatch.setattr(sys, "argv", ["train_step", *given])
-    train_step.main()
-    first, *others = json.loads(file.read_text())["rows"]
+    first, *others = measured(tmp_path, monkeypatch, "--rounds", "1", "--passes")
     assert [row["system"] for row in others] == [f"moonxi without {one}" for one in train_step.ON_DEVICE]
     for row in others:
         np.testing.assert_allclose(row["losses"], first["losses"], rtol=1e-5)

@@ -75,8 +75,7 @@ class CudaImage[D: Floating](CudaBlas[D], DerivedImage[CudaTensor[D]]):
 
     def max_pool2d_grad_of_sum(self, dy: Self, other: Self, kernel: Pair, /, **options: Unpack[PoolOptions]) -> Self:
         """See `moonxi.pooled_sums.WithPooledSums`."""
-        shape = dy.data.shape
-        pool = shapes.pool2d_grad("max_pool2d_grad", shape, self.data.shape, kernel, **options)
+        pool = _pooling("max_pool2d_grad", (dy.data.shape, self.data.shape), kernel, options)
         return self._made(pooling.largest_grad(self.space, self.data, dy.data, pool, other.data))
 
     @override
